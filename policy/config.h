@@ -1,0 +1,140 @@
+/*
+ * The configuration: what the policy files, the built-in default and the flags say, expanded and
+ * validated but not yet compiled.
+ *
+ * Loading collects all faults and never stops at the first. After loading, if faults_count() is not 0 the
+ * config must not be used. Pure: files are read by the caller and given as bytes; the environment,
+ * the current directory and the home directory come in a struct config_env.
+ *
+ * Merging, in the order of the calls: lists add; a scalar that a later file or flag sets wins; a scalar
+ * set twice within one file is a fault.
+ */
+#ifndef CORDON_CONFIG_H
+#define CORDON_CONFIG_H
+
+#include <stdint.h>
+
+#include "policy/faults.h"
+#include "policy/rule.h"
+
+/* What expansion needs. getvar returns the value or NULL; ~ is home. All borrowed for the call only. */
+struct config_env {
+	const char *cwd;  /* absolute */
+	const char *home; /* absolute, or NULL: then a rule with ~ is a fault */
+	const char *(*getvar)(const char *name, void *arg);
+	void *arg;
+};
+
+enum local_binding { LOCAL_BINDING_NONE, LOCAL_BINDING_LOOPBACK, LOCAL_BINDING_ANY };
+enum hardlinks { HARDLINKS_REFUSE, HARDLINKS_ALLOW };
+enum audit_level { AUDIT_DENIED, AUDIT_ALL };
+
+/* allow_domain, deny_domain. The host is canonical: lower case, no trailing dot, IP literals in their
+ * usual form (IPv6 in brackets is stored without them). "*.a.b" is stored as "a.b" with wildcard set. */
+struct domain_rule {
+	char *host;
+	bool wildcard;
+	bool any;        /* "*" (deny_domain only) */
+	bool is_ip;
+	uint16_t port;   /* 0: any */
+	bool deny;
+	char *reason;    /* from deny_reason, or NULL */
+	char *text;
+	struct origin origin;
+};
+
+struct ip_rule {
+	uint8_t addr[16]; /* IPv4 as v4-mapped */
+	unsigned prefix;  /* 0..128 on the 16 bytes */
+	uint16_t port_lo, port_hi; /* 0,0: any */
+	char *text;
+	struct origin origin;
+};
+
+/* resolve = HOST:PORT:ADDR[:PORT] */
+struct resolve_rule {
+	char *host;
+	uint16_t port;
+	uint8_t addr[16];
+	uint16_t to_port;
+	char *text;
+	struct origin origin;
+};
+
+/* dns_server = ADDR[:PORT] */
+struct dns_server {
+	uint8_t addr[16];
+	uint16_t port;
+	struct origin origin;
+};
+
+/* [environment], in the order written. */
+struct env_rule {
+	bool unset;   /* name is a pattern with * and ? */
+	char *name;
+	char *value;  /* set only; may be empty */
+	struct origin origin;
+};
+
+struct config {
+	struct rule *rules;
+	size_t n_rules;
+
+	struct domain_rule *domains;
+	size_t n_domains;
+	struct ip_rule *ips;
+	size_t n_ips;
+	struct resolve_rule *resolves;
+	size_t n_resolves;
+	struct dns_server *dns_servers;
+	size_t n_dns_servers;
+	struct env_rule *env;
+	size_t n_env;
+
+	bool protect;        /* default yes */
+	bool private_tmp;    /* default yes */
+	bool hide;           /* default no */
+	bool proxy_env;      /* default no */
+	bool messages_stderr;/* default yes */
+	bool core_files;     /* default no: core files are off */
+	enum hardlinks hardlinks;
+	enum local_binding local_binding; /* default loopback */
+	char *audit_file;    /* expanded; "-" and "fd:N" as they are; NULL: none */
+	enum audit_level audit_level;
+
+	struct config_private *priv; /* strings, per-file scalar bookkeeping */
+};
+
+/* An empty config with the defaults of the scalars and no rules. NULL when out of memory. */
+struct config *config_new(void);
+void config_free(struct config *c);
+
+/*
+ * Loads one policy text in sandbox.ini form. name is what messages and origins show (copied).
+ * In a relative rule path the base is env->cwd.
+ */
+void config_load_ini(struct config *c, const struct config_env *env, const char *name,
+		     const char *bytes, size_t len, struct faults *f);
+
+/* One setting from a flag, as if "key = value" stood in the section of a file loaded last; origin
+ * "command line". Example: config_set(c, env, "filesystem", "allow_write", "/srv", f). */
+void config_set(struct config *c, const struct config_env *env, const char *section, const char *key,
+		const char *value, struct faults *f);
+
+/* The built-in default policy's text (equal to the shipped sandbox.ini byte by byte). */
+extern const char config_default_ini[];
+extern const size_t config_default_ini_len;
+
+/* Adds the always-protected names when c->protect. Call once, after all files and flags. */
+void config_add_protected(struct config *c, struct faults *f);
+
+/* Adds a rule that the program itself makes (the audit file, the private TMPDIR, another name of a rule
+ * by a symbolic link or a mount). path is literal and absolute; copied. alias_of: index of the
+ * original rule, or SIZE_MAX for a rule of its own with this key, text == path, origin "built-in". */
+int config_add_rule(struct config *c, enum rule_kind kind, const char *key, const char *path, size_t alias_of);
+
+/* Prints the effective policy in sandbox.ini form, each line with its origin as a trailing comment line
+ * above it; it loads again to the same policy. The string is malloc'd; NULL when out of memory. */
+char *config_print(const struct config *c);
+
+#endif
