@@ -55,14 +55,14 @@ CFLAGS_ALL = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 POLICY_SRC := $(wildcard policy/*.c)
 # Programs of their own, not part of cordon: build tools.
-TOOL_SRC := supervisor/filter_gen.c
+TOOL_SRC := $(wildcard supervisor/filter_gen*.c)
 SUPER_SRC := $(filter-out $(TOOL_SRC) supervisor/main.c,$(wildcard supervisor/*.c supervisor/sysc/*.c))
 GEN := $(OUT)/gen
 POLICY_OBJ := $(POLICY_SRC:%.c=$(OUT)/%.o) $(GEN)/default_ini.o
 SUPER_OBJ := $(SUPER_SRC:%.c=$(OUT)/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-.PHONY: all static check demo deps install bench lint format clean help unit sanitize
+.PHONY: all static check demo deps install bench lint format clean help unit sanitize docs-current
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -89,17 +89,30 @@ $(GEN)/default_ini.c: sandbox.ini
 	 echo '0};'; echo 'const size_t config_default_ini_len = sizeof(config_default_ini) - 1;') > $@
 
 # The seccomp programs, made from the rows with libseccomp at build time.
-$(OUT)/filter_gen: $(OUT)/supervisor/filter_gen.o $(OUT)/libsupervisor.a $(OUT)/libpolicy.a
+$(OUT)/filter_gen: $(TOOL_SRC:%.c=$(OUT)/%.o) $(OUT)/libsupervisor.a $(OUT)/libpolicy.a
 	$(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS) -o $@ $^ -lseccomp $(LIBS_POLICY) $(LIBS_RUN)
 $(GEN)/filter_data.c: $(OUT)/filter_gen
 	@mkdir -p $(@D)
 	$< > $@
+# The same rows for readers. The page shows x86-64, so it is neither made nor compared elsewhere.
+docs/syscalls.md: $(OUT)/filter_gen
+	@mkdir -p $(GEN)
+	$< --doc > $(GEN)/syscalls.md
+	mv $(GEN)/syscalls.md $@
+docs-current: $(OUT)/filter_gen
+	@test $$(uname -m) != x86_64 || $< --doc | diff -u docs/syscalls.md - || { echo 'run: make docs/syscalls.md'; exit 1; }
+# Every number that the headers know, for a test that none is forgotten.
+$(GEN)/header_numbers.h:
+	@mkdir -p $(@D)
+	echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
+	 sed -n '/__NR_syscalls/d;/__NR_arch_specific_syscall/d;s/^#define __NR_\([a-z_][a-z0-9_]*\) .*/{"\1", __NR_\1},/p' | sort > $@
+$(OUT)/tests/unit/test_filter: | $(GEN)/header_numbers.h
 
 $(OUT)/tests/unit/%: tests/unit/%.c $(OUT)/libsupervisor.a $(GEN)/filter_data.o $(OUT)/libpolicy.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) -MMD -MP -o $@ $^ -lcmocka $(LIBS_POLICY) $(LIBS_RUN)
+	$(CC) $(CFLAGS_ALL) -I$(GEN) $(LDFLAGS_VARIANT) -MMD -MP -o $@ $^ -lcmocka $(LIBS_POLICY) $(LIBS_RUN)
 
-unit: $(UNIT)
+unit: $(UNIT) docs-current
 	@set -e; for t in $(UNIT); do echo "== $$t"; ./$$t; done
 
 clean:

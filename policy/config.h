@@ -20,7 +20,9 @@
 /* What expansion needs. getvar returns the value or NULL; ~ is home. All borrowed for the call only. */
 struct config_env {
 	const char *cwd;  /* absolute */
-	const char *home; /* absolute, or NULL: then a rule with ~ is a fault */
+	/* Absolute, or NULL: then a rule with ~ is a fault. The built-in default has such rules, so a caller that
+	 * knows no home gives "/nonexistent". */
+	const char *home;
 	const char *(*getvar)(const char *name, void *arg);
 	void *arg;
 };
@@ -43,6 +45,8 @@ struct domain_rule {
 	struct origin origin;
 };
 
+/* An IPv6 network (prefix < 96) holds no IPv4 address, though 16 bytes of "[::]/0" would: see
+ * host_net_matches(). */
 struct ip_rule {
 	uint8_t addr[16]; /* IPv4 as v4-mapped */
 	unsigned prefix;  /* 0..128 on the 16 bytes */
@@ -56,7 +60,7 @@ struct resolve_rule {
 	char *host;
 	uint16_t port;
 	uint8_t addr[16];
-	uint16_t to_port;
+	uint16_t to_port; /* port when none was written */
 	char *text;
 	struct origin origin;
 };
@@ -116,8 +120,9 @@ void config_free(struct config *c);
 void config_load_ini(struct config *c, const struct config_env *env, const char *name,
 		     const char *bytes, size_t len, struct faults *f);
 
-/* One setting from a flag, as if "key = value" stood in the section of a file loaded last; origin
- * "command line". Example: config_set(c, env, "filesystem", "allow_write", "/srv", f). */
+/* One setting from a flag, as if "key = value" stood in the section of a file of its own loaded last; origin
+ * "command line". The value is read as in a file (in paths "\\", "$", "*"... have their meaning, see
+ * policy/path_text.h), but blanks belong to it. Example: config_set(c, env, "filesystem", "allow_write", "/srv", f). */
 void config_set(struct config *c, const struct config_env *env, const char *section, const char *key,
 		const char *value, struct faults *f);
 
@@ -125,16 +130,23 @@ void config_set(struct config *c, const struct config_env *env, const char *sect
 extern const char config_default_ini[];
 extern const size_t config_default_ini_len;
 
-/* Adds the always-protected names when c->protect. Call once, after all files and flags. */
-void config_add_protected(struct config *c, struct faults *f);
+/* Call once, after all files and flags: joins deny_reason with deny_domain (a reason without its entry is a
+ * fault) and adds the protected names. */
+void config_finish(struct config *c, const struct config_env *env, struct faults *f);
+
+/* The part of config_finish() that adds the always-protected names when c->protect. */
+void config_add_protected(struct config *c, const struct config_env *env, struct faults *f);
 
 /* Adds a rule that the program itself makes (the audit file, the private TMPDIR, another name of a rule
  * by a symbolic link or a mount). path is literal and absolute; copied. alias_of: index of the
- * original rule, or SIZE_MAX for a rule of its own with this key, text == path, origin "built-in". */
+ * original rule, or SIZE_MAX for a rule of its own with this key, text == path, origin "built-in". Another
+ * name takes key, text, reason and origin from the original. 0, or -1 when memory is out or the path is
+ * not absolute. */
 int config_add_rule(struct config *c, enum rule_kind kind, const char *key, const char *path, size_t alias_of);
 
-/* Prints the effective policy in sandbox.ini form, each line with its origin as a trailing comment line
- * above it; it loads again to the same policy. The string is malloc'd; NULL when out of memory. */
+/* Prints the effective policy in sandbox.ini form, paths expanded, each line with its origin in a comment line
+ * above it; rules that no key makes (protected names, config_add_rule()) as comments. May be called before
+ * or after config_finish(); it loads again to the same policy. The string is malloc'd; NULL when out of memory. */
 char *config_print(const struct config *c);
 
 #endif

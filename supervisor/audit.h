@@ -46,6 +46,7 @@ struct event {
 };
 
 struct audit;
+struct message;
 
 struct audit_opts {
 	const char *file;        /* path, "-", "fd:N", or NULL: no trail */
@@ -58,8 +59,11 @@ struct audit_opts {
 /* Opens the sink (append, 0600, O_NOFOLLOW, O_CLOEXEC) without starting a thread, so that it can be
  * called before fork. Returns NULL with one line in err (size at least 256). */
 struct audit *audit_open(const struct audit_opts *o, char *err, size_t size);
-/* Starts the writer thread. 0 or -errno. */
+/* Starts the writer thread. 0 or -errno. What is emitted before waits in the queue. */
 int audit_start(struct audit *a);
+
+/* The channel to stderr, for lines about cordon itself (message_warn()); NULL when stderr cannot be written. */
+struct message *audit_messages(const struct audit *a);
 
 /* The descriptor of the sink for the protected set (fstat), or -1. */
 int audit_fd(const struct audit *a);

@@ -9,6 +9,11 @@
 #include <linux/filter.h>
 #include <stddef.h>
 
+#include "supervisor/sysc.h"
+
+/* Indexed by a set of enum sysc_feature. */
+extern const struct sock_fprog filter_programs[FEATURE_COMBINATIONS];
+
 /* The program for a set of enum sysc_feature. Never NULL; static data. */
 const struct sock_fprog *filter_program(unsigned features);
 

@@ -19,48 +19,72 @@ struct call;
 enum sysc_action {
 	SYSC_ENOSYS = 0,
 	SYSC_EPERM,
-	SYSC_ERRNO,  /* with .err */
+	SYSC_ERRNO, /* with .err */
 	SYSC_ALLOW,
 	SYSC_NOTIFY, /* the supervisor's .handle answers */
 };
 
-/* What a session needs; picks the program. A condition or row that names features holds only when all
- * of them are on. */
+/* What a session needs; picks the program. */
 enum sysc_feature {
 	FEATURE_READS = 1 << 0, /* read-only opens are decided by the supervisor */
-	FEATURE_EXEC = 1 << 1,  /* execve is decided by the supervisor */
+	FEATURE_EXEC = 1 << 1,	/* execve is decided by the supervisor */
 	FEATURE_IDENT = 1 << 2, /* the command starts with capabilities: changes of identity are seen */
-	FEATURE_HIDE = 1 << 3,  /* what may not be read looks absent */
+	FEATURE_HIDE = 1 << 3,	/* what may not be read looks absent */
 };
 #define FEATURE_COMBINATIONS 16
 
-#define SYSC_MAX_WHEN 16
+#define SYSC_MAX_TERMS 3
 
-/*
- * Holds when (arg & mask) == value, or != value with .differs set (then mask must be all ones or value
- * 0). needs: features that must all be on for the condition to exist.
- */
-struct sysc_when {
+/* Holds when (arg & mask) == value, or != value with .differs. One that is all zero always holds. */
+struct sysc_term {
 	uint8_t arg;
 	bool differs;
-	uint8_t needs;
 	uint32_t mask;
 	uint32_t value;
-	enum sysc_action action;
-	int err;
 };
 
-struct sysc {
-	const char *name;    /* as in unistd.h */
-	int nr;              /* set by the table from SYS_name, or a number newer than the headers */
-	const char *op;      /* word in audit records: see struct event */
+/* clang-format off */
+#define ARG_BITS(a, m, v) {.arg = (a), .mask = (uint32_t)(m), .value = (uint32_t)(v)}
+#define ARG_IS(a, v)      ARG_BITS(a, ~0U, v)
+#define ARG_NONE(a, m)    ARG_BITS(a, m, 0)
+#define ARG_ISNT(a, v)    {.arg = (a), .differs = true, .mask = ~0U, .value = (uint32_t)(v)}
+#define ARG_ANY(a, m)     {.arg = (a), .differs = true, .mask = (uint32_t)(m)}
+/* clang-format on */
+
+/*
+ * Holds when all its terms do. It exists only while all features of .needs are on and all of .needs_not are
+ * off; with features and no term it is a condition on the features alone.
+ */
+struct sysc_when {
+	struct sysc_term term[SYSC_MAX_TERMS];
+	uint8_t needs;
+	uint8_t needs_not;
 	enum sysc_action action;
-	int err;             /* with SYSC_ERRNO */
-	uint8_t needs;       /* features without which the row is SYSC_ALLOW */
-	struct sysc_when when[SYSC_MAX_WHEN];
-	uint8_t n_when;
+	int err; /* with SYSC_ERRNO */
+};
+
+/* clang-format off */
+#define SYSC_IF(what, ...)              {.term = {__VA_ARGS__}, .action = (what)}
+#define SYSC_IF_ERRNO(error, ...)       {.term = {__VA_ARGS__}, .action = SYSC_ERRNO, .err = (error)}
+#define SYSC_IF_ON(needed, what, ...)   {.term = {__VA_ARGS__}, .needs = (needed), .action = (what)}
+#define SYSC_IF_OFF(without, what, ...) {.term = {__VA_ARGS__}, .needs_not = (without), .action = (what)}
+/* clang-format on */
+
+/* In a row: SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_ANY(2, O_PATH)), SYSC_IF(...)), */
+#define SYSC_WHEN(...)                                                                                       \
+	.when = (const struct sysc_when[]){__VA_ARGS__},                                                     \
+	.n_when = sizeof((const struct sysc_when[]){__VA_ARGS__}) / sizeof(struct sysc_when)
+
+struct sysc {
+	const char *name; /* as in unistd.h; the number follows from sysc.def */
+	const char *op;	  /* word in audit records: see struct event */
+	enum sysc_action action;
+	int err;       /* with SYSC_ERRNO */
+	uint8_t needs; /* features without which the row is SYSC_ALLOW */
+	const struct sysc_when *when;
+	size_t n_when;
 	void (*handle)(struct call *c); /* SYSC_NOTIFY anywhere in the row: must be set */
-	const char *doc;     /* one sentence for docs/syscalls.md */
+	const char *doc;		/* one sentence for docs/syscalls.md */
 };
 
 /* The row of a number, or NULL (unknown: ENOSYS). */
@@ -68,5 +92,18 @@ const struct sysc *sysc_by_nr(int nr);
 /* All rows, in the order of sysc.def. */
 const struct sysc *sysc_row(size_t i);
 size_t sysc_count(void);
+/* The number of row i on this architecture, and the name that sysc.def gives it. */
+int sysc_row_nr(size_t i);
+const char *sysc_row_name(size_t i);
+
+/*
+ * What the filter must answer: the meaning of a row, evaluated directly. The programs are checked against
+ * it when they are made. A NULL row is an unknown number. *err is the errno of a refusal, else 0.
+ */
+enum sysc_action sysc_action_for(const struct sysc *row, unsigned features, const uint64_t args[6], int *err);
+/* Whether a condition takes part under these features. */
+bool sysc_when_exists(const struct sysc_when *w, unsigned features);
+/* True when no register decides under these features; the answer is then the same for all arguments. */
+bool sysc_is_constant(const struct sysc *row, unsigned features);
 
 #endif

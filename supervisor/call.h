@@ -1,0 +1,65 @@
+/*
+ * A system call that waits for its answer, and the answers. One struct call belongs to one worker and lives for
+ * one notification; handlers (supervisor/sysc/) get it, copy what they need from the caller once, decide on
+ * the copy, act on the copy and answer exactly once.
+ */
+#ifndef CORDON_CALL_H
+#define CORDON_CALL_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "supervisor/audit.h"
+#include "supervisor/session.h"
+#include "supervisor/sysc.h"
+
+struct worker;
+
+#define CALL_PATHS 2
+
+struct call {
+	struct session *s;
+	struct worker *worker;
+	const struct sysc *sysc;
+	uint64_t id;
+	pid_t tid;
+	uint64_t arg[6];
+
+	bool answered;
+	bool recorded; /* .event is to be written when the call is answered */
+	struct event event;
+	char message[1024];    /* behind event.message */
+	char suggestion[PATH_MAX + 64];
+
+	/* Room for what is copied and resolved: one per path argument. Owned by the worker. */
+	char *path[CALL_PATHS]; /* PATH_MAX bytes each */
+	char *name[CALL_PATHS]; /* CALL_NAME_MAX bytes each */
+};
+
+/* A canonical name: a directory's name (up to PATH_MAX) plus '/' plus a last component. */
+#define CALL_NAME_MAX (PATH_MAX + NAME_MAX + 2)
+
+/* Each of these answers the call; exactly one per call. */
+void call_return(struct call *c, int64_t val);
+void call_error(struct call *c, int err); /* err > 0 */
+/* For "0 or -errno" results. */
+void call_result(struct call *c, int rc);
+/* Gives the caller a duplicate of fd; closes fd. Answers with the kernel's errno when that cannot be. */
+void call_fd(struct call *c, int fd, bool cloexec);
+/*
+ * Lets the kernel perform the call with the caller's own registers. Only where registers decide, or where the call's
+ * effect is judged again at every use.
+ */
+void call_continue(struct call *c);
+/* The caller is gone (its notification is no longer valid): nothing to answer. */
+void call_gone(struct call *c);
+
+/* Low 32 bits of an argument as the kernel takes int arguments. */
+static inline int call_int(const struct call *c, int i)
+{
+	return (int)(uint32_t)c->arg[i];
+}
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Capabilities, by the raw calls (per thread).
+ */
+#ifndef CORDON_CAPS_H
+#define CORDON_CAPS_H
+
+#include <stdint.h>
+
+/*
+ * What a command started with capabilities keeps: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID,
+ * NET_BIND_SERVICE, AUDIT_WRITE. Enough for su, install, chown, dpkg; nothing that reaches the kernel or other
+ * processes' memory.
+ */
+#define CAPS_KEPT 0x200004fbULL
+#define CAPS_SYS_PTRACE (1ULL << 19)
+
+struct caps {
+	uint64_t effective, permitted, inheritable;
+};
+
+int caps_get(struct caps *caps);       /* of the calling thread; 0 or -errno */
+int caps_set(const struct caps *caps);
+
+/* Gives up, in the calling thread, all outside CAPS_KEPT: bounding set, permitted, effective, inheritable, ambient.
+ * 0 or -errno. */
+int caps_give_up(void);
+
+/* The supervisor's set: what the command has, SYS_PTRACE permitted in addition where there is one. */
+int caps_supervisor(void);
+
+/* Raises (1) or lowers (0) SYS_PTRACE in the effective set when it is permitted. 1 if it is now raised. */
+int caps_ptrace(int raise);
+
+#endif

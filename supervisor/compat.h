@@ -1,0 +1,61 @@
+/*
+ * Linux interfaces newer than the oldest headers that cordon builds with (6.1), and thin wrappers for calls
+ * that libc lacks. Values are the kernel's (include/uapi/linux).
+ */
+#ifndef CORDON_COMPAT_H
+#define CORDON_COMPAT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef SECCOMP_ADDFD_FLAG_SEND
+#define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
+#endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+/* linux/landlock.h of 6.12 and later. */
+struct compat_landlock_ruleset_attr {
+	uint64_t handled_access_fs;
+	uint64_t handled_access_net;
+	uint64_t scoped;
+};
+#define COMPAT_LANDLOCK_FS_REFER         (1ULL << 13)
+#define COMPAT_LANDLOCK_NET_BIND_TCP     (1ULL << 0)
+#define COMPAT_LANDLOCK_NET_CONNECT_TCP  (1ULL << 1)
+#define COMPAT_LANDLOCK_SCOPE_ABSTRACT   (1ULL << 0)
+#define COMPAT_LANDLOCK_SCOPE_SIGNAL     (1ULL << 1)
+
+/* The kernel's own restart code. Answered to a caller with a pending signal it makes the kernel handle the
+ * signal and restart or interrupt the call as it would have done itself. Never seen by programs then. */
+#define COMPAT_ERESTARTSYS 512
+
+#ifndef __O_TMPFILE
+#define __O_TMPFILE 020000000
+#endif
+
+static inline int compat_openat2(int dir, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
+{
+	struct open_how how = {.flags = flags, .mode = mode, .resolve = resolve};
+	long r = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	return r < 0 ? -errno : (int)r;
+}
+
+#endif

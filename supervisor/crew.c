@@ -1,0 +1,319 @@
+#include "supervisor/crew.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/dispatch.h"
+#include "supervisor/notify.h"
+#include "supervisor/tracee.h"
+
+#define FIRST_WORKERS 2
+#define MAX_WORKERS   256
+#define STACK_SIZE    (128 * 1024)
+/* A worker that takes longer is replaced as the receiver. */
+#define STUCK_NS      (20 * 1000 * 1000ULL)
+/* Interrupts a system call of a blocked worker; its handler does nothing. */
+#define SIGNAL_INTERRUPT SIGUSR1
+
+enum state { PARKED, RECEIVING, BUSY };
+
+struct worker {
+	struct crew *crew;
+	pthread_t thread;
+	pthread_cond_t unpark;
+	enum state state;
+	uint64_t since; /* when it became busy */
+	struct call call;
+	/* A blocking operation, watched. Under crew->lock. */
+	bool blocking;
+	enum crew_wake wake;
+	int signal_polls;
+	char path[CALL_PATHS][PATH_MAX];
+	char name[CALL_PATHS][CALL_NAME_MAX];
+};
+
+struct crew {
+	struct session *s;
+	pthread_mutex_t lock;
+	struct worker *workers[MAX_WORKERS];
+	int count, receiving, parked;
+	int wake_fd;
+	atomic_bool watched; /* the main loop ticks */
+	int idle_ticks;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static void *worker_main(void *arg);
+
+/* Under crew->lock. */
+static bool spawn(struct crew *crew, enum state state)
+{
+	pthread_attr_t attr;
+	struct worker *w;
+	bool ok;
+
+	if (crew->count == MAX_WORKERS)
+		return false;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return false;
+	w->crew = crew;
+	w->state = state;
+	pthread_cond_init(&w->unpark, NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	ok = pthread_create(&w->thread, &attr, worker_main, w) == 0;
+	pthread_attr_destroy(&attr);
+	if (!ok) {
+		free(w);
+		return false;
+	}
+	crew->workers[crew->count++] = w;
+	if (state == RECEIVING)
+		crew->receiving++;
+	else
+		crew->parked++;
+	return true;
+}
+
+/* Sends another worker to receive. Under crew->lock. */
+static bool promote(struct crew *crew)
+{
+	for (int i = 0; i < crew->count && crew->parked > 0; i++) {
+		struct worker *w = crew->workers[i];
+
+		if (w->state != PARKED)
+			continue;
+		w->state = RECEIVING;
+		crew->parked--;
+		crew->receiving++;
+		pthread_cond_signal(&w->unpark);
+		return true;
+	}
+	return spawn(crew, RECEIVING);
+}
+
+/* Becomes the receiver, or waits to be needed when there is one. */
+static void take_turn(struct worker *w)
+{
+	struct crew *crew = w->crew;
+
+	pthread_mutex_lock(&crew->lock);
+	if (w->state == BUSY) {
+		if (crew->receiving > 0) {
+			w->state = PARKED;
+			crew->parked++;
+		} else {
+			w->state = RECEIVING;
+			crew->receiving++;
+		}
+	}
+	while (w->state == PARKED)
+		pthread_cond_wait(&w->unpark, &crew->lock);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+static void begin_work(struct worker *w)
+{
+	struct crew *crew = w->crew;
+
+	pthread_mutex_lock(&crew->lock);
+	crew->receiving--;
+	w->state = BUSY;
+	w->since = now_ns();
+	if (crew->receiving == 0 && notify_pending(crew->s->listener))
+		promote(crew);
+	pthread_mutex_unlock(&crew->lock);
+	if (!atomic_load_explicit(&crew->watched, memory_order_relaxed) && !atomic_exchange(&crew->watched, true))
+		eventfd_write(crew->wake_fd, 1);
+}
+
+static void prepare_call(struct worker *w, const struct seccomp_notif *n)
+{
+	struct call *c = &w->call;
+
+	memset(&c->event, 0, sizeof(c->event));
+	c->s = w->crew->s;
+	c->worker = w;
+	c->id = n->id;
+	c->tid = (pid_t)n->pid;
+	c->sysc = sysc_by_nr(n->data.nr);
+	c->answered = false;
+	c->recorded = false;
+	c->message[0] = '\0';
+	c->suggestion[0] = '\0';
+	for (int i = 0; i < 6; i++)
+		c->arg[i] = n->data.args[i];
+	for (int i = 0; i < CALL_PATHS; i++) {
+		c->path[i] = w->path[i];
+		c->name[i] = w->name[i];
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct seccomp_notif n;
+
+	for (;;) {
+		take_turn(w);
+		while (notify_receive(w->crew->s->listener, &n) < 0) {
+			/* The caller died meanwhile, a signal came, or the last task is gone: the main thread ends the
+			 * process then. Do not spin on an error that persists. */
+			struct timespec t = {.tv_nsec = 1000000};
+
+			if (errno != EINTR && errno != ENOENT)
+				nanosleep(&t, NULL);
+		}
+		begin_work(w);
+		prepare_call(w, &n);
+		dispatch(&w->call);
+	}
+	return NULL;
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+struct crew *crew_start(struct session *s)
+{
+	struct sigaction sa = {.sa_handler = nothing};
+	struct crew *crew = calloc(1, sizeof(*crew));
+	bool ok;
+
+	if (!crew)
+		return NULL;
+	crew->s = s;
+	pthread_mutex_init(&crew->lock, NULL);
+	crew->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	sigaction(SIGNAL_INTERRUPT, &sa, NULL);
+	pthread_mutex_lock(&crew->lock);
+	ok = crew->wake_fd >= 0 && spawn(crew, RECEIVING);
+	for (int i = 1; ok && i < FIRST_WORKERS; i++)
+		ok = spawn(crew, PARKED);
+	pthread_mutex_unlock(&crew->lock);
+	return ok ? crew : NULL;
+}
+
+int crew_wake_fd(struct crew *crew)
+{
+	return crew->wake_fd;
+}
+
+bool crew_is_busy(struct crew *crew)
+{
+	return atomic_load(&crew->watched);
+}
+
+/* Has the caller a signal that its call should be interrupted for? One sent to the thread counts at once; one sent to
+ * the process counts for a single-threaded one, since another thread might take it. */
+static bool has_signal(struct session *s, pid_t tid)
+{
+	struct tracee_status st;
+
+	if (tracee_status(s, tid, &st) < 0)
+		return false;
+	if (st.sig_pending & ~st.sig_blocked)
+		return true;
+	return st.threads == 1 && (st.sig_shared_pending & ~st.sig_blocked);
+}
+
+/* Under crew->lock. The signal may come before the worker is in its system call: it is sent again each tick. */
+static void watch_blocking(struct worker *w)
+{
+	if (w->wake == CREW_DONE) {
+		if (!notify_valid(w->crew->s->listener, w->call.id))
+			w->wake = CREW_GONE;
+		else if (has_signal(w->crew->s, w->call.tid))
+			w->wake = CREW_SIGNAL;
+	}
+	if (w->wake != CREW_DONE)
+		pthread_kill(w->thread, SIGNAL_INTERRUPT);
+}
+
+void crew_tick(struct crew *crew)
+{
+	uint64_t now = now_ns();
+	bool busy = false;
+	uint64_t x;
+
+	if (eventfd_read(crew->wake_fd, &x) < 0)
+		x = 0;
+	pthread_mutex_lock(&crew->lock);
+	for (int i = 0; i < crew->count; i++) {
+		struct worker *w = crew->workers[i];
+
+		if (w->state != BUSY)
+			continue;
+		busy = true;
+		if (w->blocking)
+			watch_blocking(w);
+		else if (crew->receiving == 0 && now - w->since > STUCK_NS)
+			promote(crew);
+	}
+	pthread_mutex_unlock(&crew->lock);
+	crew->idle_ticks = busy ? 0 : crew->idle_ticks + 1;
+	if (crew->idle_ticks > 10)
+		atomic_store(&crew->watched, false);
+}
+
+/* The interrupting signal is let in only here: in the middle of an answer it would leave open whether the answer was
+ * given. */
+static void mask_interrupt(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGNAL_INTERRUPT);
+	pthread_sigmask(how, &set, NULL);
+}
+
+bool crew_block_begin(struct call *c)
+{
+	struct worker *w = c->worker;
+	struct crew *crew = w->crew;
+	bool ok;
+
+	pthread_mutex_lock(&crew->lock);
+	ok = crew->receiving > 0 || promote(crew);
+	if (ok) {
+		w->blocking = true;
+		w->wake = CREW_DONE;
+	}
+	pthread_mutex_unlock(&crew->lock);
+	if (ok)
+		mask_interrupt(SIG_UNBLOCK);
+	return ok;
+}
+
+enum crew_wake crew_block_end(struct call *c)
+{
+	struct worker *w = c->worker;
+	enum crew_wake wake;
+
+	mask_interrupt(SIG_BLOCK);
+	pthread_mutex_lock(&w->crew->lock);
+	w->blocking = false;
+	wake = w->wake;
+	pthread_mutex_unlock(&w->crew->lock);
+	/* Answered without a signal, the restart code would reach the program. */
+	if (wake == CREW_SIGNAL && !has_signal(c->s, c->tid))
+		wake = CREW_DONE;
+	return wake;
+}

@@ -1,0 +1,39 @@
+/*
+ * The workers. Each receives a notification, decides, acts and answers by itself: handing work to another thread
+ * would cost more than the work. One worker at a time waits in the kernel (several would all be woken by each
+ * notification); another is sent there when a second notification is already waiting, when the receiver is about
+ * to do something that may block, or when the watcher finds that nobody has received for a while.
+ *
+ * A blocking operation (a FIFO, a device, a dead file system) is bracketed by crew_block_begin() and _end(). The
+ * watcher interrupts it when its caller dies, and when its caller has a signal to handle, in which case the
+ * operation fails with EINTR and crew_block_end() says so.
+ */
+#ifndef CORDON_CREW_H
+#define CORDON_CREW_H
+
+#include <stdbool.h>
+
+#include "supervisor/call.h"
+
+struct crew;
+
+/* Starts the first workers. NULL when a thread cannot be made. */
+struct crew *crew_start(struct session *s);
+
+/* To be called by the main loop every CREW_TICK_MS while crew_is_busy(). */
+#define CREW_TICK_MS 10
+bool crew_is_busy(struct crew *crew);
+void crew_tick(struct crew *crew);
+/* A descriptor that becomes readable when the crew, idle before, got work. */
+int crew_wake_fd(struct crew *crew);
+
+/* False when no other worker could take over: the operation must not be started (EAGAIN). */
+bool crew_block_begin(struct call *c);
+enum crew_wake {
+	CREW_DONE,      /* nothing interrupted it */
+	CREW_SIGNAL,    /* the caller has a signal to handle: answer with call_restart() */
+	CREW_GONE,      /* the caller died */
+};
+enum crew_wake crew_block_end(struct call *c);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Devices are not files: only a fixed list can be used without a rule, plus the terminals of the session itself.
+ */
+#ifndef CORDON_DEVICE_H
+#define CORDON_DEVICE_H
+
+#include <stdbool.h>
+
+#include "supervisor/call.h"
+#include "supervisor/resolve.h"
+
+/* null, zero, full, random, urandom, tty, ptmx, by number. */
+bool device_is_builtin(const struct statx *st);
+bool device_is_tty(const struct statx *st);  /* /dev/tty */
+bool device_is_ptmx(const struct statx *st);
+
+/* Opens the caller's controlling terminal, as opening /dev/tty does for it. A descriptor or -errno. */
+int device_open_tty(struct call *c, int flags);
+
+/* Remembers the slave of a pseudo-terminal that the session just opened the master of. */
+void device_note_pty(struct call *c, int master);
+
+/* True for a slave remembered by it, as long as it is still that one. st: with STATX_CTIME. */
+bool device_is_own_pty(const struct session *s, const struct statx *st);
+/* To be called after the session changed mode or owner of the object pinned by fd; before: as it was. */
+void device_pty_changed(const struct session *s, const struct statx *before, int fd);
+
+#endif

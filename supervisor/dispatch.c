@@ -1,0 +1,138 @@
+#include "supervisor/dispatch.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/ident.h"
+#include "supervisor/notify.h"
+#include "supervisor/tracee.h"
+
+static size_t read_link(struct session *s, pid_t tid, const char *what, char *buf, size_t size)
+{
+	char name[32];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "%d/%s", tid, what);
+	n = readlinkat(s->proc, name, buf, size);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Writes the record. Who asked is looked up only now: most calls are never recorded. */
+static void record(struct call *c)
+{
+	char comm[32], exe[PATH_MAX], cwd[PATH_MAX], name[32];
+	struct event *e = &c->event;
+	struct tracee_status st;
+	ssize_t n = 0;
+	int fd;
+
+	if (!c->recorded && !audit_wants_allowed(c->s->audit))
+		return;
+	if (!e->op)
+		return;
+	snprintf(name, sizeof(name), "%d/comm", c->tid);
+	fd = openat(c->s->proc, name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, comm, sizeof(comm));
+		close(fd);
+	}
+	if (n > 0 && comm[n - 1] == '\n')
+		n--;
+	e->comm = (struct bytes){comm, n > 0 ? (size_t)n : 0};
+	e->exe = (struct bytes){exe, read_link(c->s, c->tid, "exe", exe, sizeof(exe))};
+	e->cwd = (struct bytes){cwd, read_link(c->s, c->tid, "cwd", cwd, sizeof(cwd))};
+	e->tid = c->tid;
+	if (tracee_status(c->s, c->tid, &st) == 0) {
+		e->pid = st.tgid;
+		e->ppid = st.ppid;
+	}
+	if (!e->syscall)
+		e->syscall = c->sysc->name;
+	audit_emit(c->s->audit, e);
+}
+
+/* Before the answer, so that the trail has the record when the program goes on. */
+static bool begin_answer(struct call *c, int err)
+{
+	if (c->answered)
+		return false;
+	c->answered = true;
+	if (!c->event.denied)
+		c->event.err = err;
+	record(c);
+	return true;
+}
+
+void call_return(struct call *c, int64_t val)
+{
+	if (begin_answer(c, 0))
+		notify_answer(c->s->listener, c->id, val, 0);
+}
+
+void call_error(struct call *c, int err)
+{
+	if (begin_answer(c, err))
+		notify_answer(c->s->listener, c->id, 0, err > 0 ? err : EPERM);
+}
+
+void call_result(struct call *c, int rc)
+{
+	if (rc < 0)
+		call_error(c, -rc);
+	else
+		call_return(c, rc);
+}
+
+void call_fd(struct call *c, int fd, bool cloexec)
+{
+	int rc;
+
+	if (begin_answer(c, 0)) {
+		rc = notify_answer_fd(c->s->listener, c->id, fd, cloexec);
+		if (rc < 0 && rc != -ENOENT)
+			notify_answer(c->s->listener, c->id, 0, -rc);
+	}
+	close(fd);
+}
+
+void call_continue(struct call *c)
+{
+	if (begin_answer(c, 0))
+		notify_continue(c->s->listener, c->id);
+}
+
+void call_gone(struct call *c)
+{
+	c->answered = true;
+}
+
+void call_restart(struct call *c)
+{
+	if (!c->answered) {
+		c->answered = true;
+		notify_answer(c->s->listener, c->id, 0, COMPAT_ERESTARTSYS);
+	}
+}
+
+void dispatch(struct call *c)
+{
+	int rc;
+
+	if (!c->sysc || !c->sysc->handle) {
+		/* The filter sends only rows with a handler. */
+		c->answered = true;
+		notify_answer(c->s->listener, c->id, 0, ENOSYS);
+		return;
+	}
+	rc = ident_assume(c);
+	if (rc == 0)
+		c->sysc->handle(c);
+	else
+		call_error(c, -rc);
+	ident_drop(c);
+	if (!c->answered)
+		call_error(c, EPERM);
+}

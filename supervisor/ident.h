@@ -1,0 +1,21 @@
+/*
+ * Acting as the caller. As long as no process of the session has changed its identity, every caller is what the command
+ * was at its start and so is the supervisor: nothing to do. Once one has (su, gosu, setpriv, a package manager's
+ * download user), each call is served by a thread that took the caller's real and effective ids, groups and
+ * effective capabilities, with the raw calls that change one thread only. The saved id stays, to come back and to keep
+ * the thread out of the caller's reach. File system ids alone would not do: peers, /proc and the memory
+ * of the caller look at the real ones.
+ */
+#ifndef CORDON_IDENT_H
+#define CORDON_IDENT_H
+
+#include "supervisor/call.h"
+
+/* Fills s->identity from the calling thread. 0 or -errno. */
+int ident_initial(struct session *s);
+
+/* 0, or -errno when the caller's identity cannot be taken: then nothing may be done for it. */
+int ident_assume(struct call *c);
+void ident_drop(struct call *c);
+
+#endif

@@ -1,0 +1,54 @@
+#include "supervisor/isolate.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "supervisor/judge.h"
+#include "supervisor/member.h"
+
+void isolate_refuse(struct call *c, const char *op, pid_t pid)
+{
+	struct member_stat st;
+
+	if (pid > 0 && !member_stat(c->s, pid, &st)) {
+		call_error(c, ESRCH);
+		return;
+	}
+	snprintf(c->message, sizeof(c->message), "%s on process %d refused: it is not of this session",
+		 c->sysc->name, pid);
+	if (judge_refuse(c, op, "process isolation (built-in)", EPERM, c->message) == 0)
+		call_continue(c);
+	else
+		call_error(c, EPERM);
+}
+
+void isolate_pid(struct call *c, const char *op, pid_t pid)
+{
+	if (member_is(c->s, pid))
+		call_continue(c);
+	else
+		isolate_refuse(c, op, pid);
+}
+
+bool isolate_group_is_own(struct session *s, pid_t pgrp)
+{
+	DIR *d = fdopendir(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	bool own = false, stranger = false;
+	struct member_stat st;
+	struct dirent *e;
+
+	while (d && !stranger && (e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]) || !member_stat(s, atoi(e->d_name), &st) ||
+		    st.pgrp != pgrp)
+			continue;
+		own = true;
+		stranger = !member_is(s, atoi(e->d_name));
+	}
+	if (d)
+		closedir(d);
+	return own && !stranger;
+}

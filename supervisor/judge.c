@@ -1,0 +1,450 @@
+#include "supervisor/judge.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/device.h"
+#include "supervisor/idset.h"
+#include "supervisor/member.h"
+#include "supervisor/mounts.h"
+#include "supervisor/tracee.h"
+
+static bool is_write(enum access a)
+{
+	switch (a) {
+	case ACCESS_WRITE:
+	case ACCESS_CREATE:
+	case ACCESS_MKDIR:
+	case ACCESS_DELETE:
+	case ACCESS_RENAME:
+	case ACCESS_LINK_FROM:
+	case ACCESS_METADATA:
+		return true;
+	case ACCESS_READ:
+	case ACCESS_EXEC:
+	case ACCESS_DEVICE:
+	case ACCESS_CONNECT_UNIX:
+	case ACCESS_COUNT:
+		break;
+	}
+	return false;
+}
+
+static void begin_event(struct call *c, const char *op, const char *name, size_t len)
+{
+	c->event.syscall = c->sysc->name;
+	c->event.op = op;
+	if (!c->event.path.bytes) {
+		c->event.path.bytes = name;
+		c->event.path.len = len;
+	}
+}
+
+/* Marks the event as refused. Returns what the handler gets. */
+static int refused(struct call *c, int err)
+{
+	c->event.denied = true;
+	c->event.err = err;
+	c->recorded = true;
+	return c->s->log_only ? 0 : err;
+}
+
+int judge_refuse(struct call *c, const char *op, const char *rule, int err, const char *message)
+{
+	begin_event(c, op, NULL, 0);
+	c->event.rule = NULL;
+	c->event.rule_name = rule;
+	c->event.message = message;
+	return refused(c, err);
+}
+
+void judge_answer(struct call *c, int rc)
+{
+	if (rc == JUDGE_GONE)
+		call_gone(c);
+	else
+		call_error(c, rc);
+}
+
+/*
+ * Would the kernel have refused by itself? Then the program gets the kernel's own errno and no message blames
+ * the policy. fd: the object, or for an entry its directory.
+ */
+static int kernel_errno(enum access a, int fd, const struct statx *st, bool entry)
+{
+	int mode = entry ? W_OK | X_OK : W_OK;
+
+	if (a == ACCESS_METADATA && !entry) {
+		uid_t uid = geteuid();
+
+		return uid != 0 && st->stx_uid != uid ? EPERM : 0;
+	}
+	if (a == ACCESS_READ || a == ACCESS_EXEC)
+		mode = R_OK;
+	else if (a == ACCESS_LINK_FROM)
+		return 0;
+	if (faccessat(fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
+		return 0;
+	return errno == EACCES || errno == EROFS ? errno : 0;
+}
+
+/* A refusal by the policy. */
+static int refuse_by(struct call *c, const struct request *q, const struct verdict *v, int native)
+{
+	c->event.rule = v->rule;
+	c->event.rule_name = v->rule ? NULL : "default";
+	if (native == 0) {
+		policy_explain(q, v, c->s->home, c->message, sizeof(c->message));
+		policy_suggest(c->s->policy, q, v, c->suggestion, sizeof(c->suggestion));
+		c->event.message = c->message;
+		c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
+	}
+	return refused(c, native ? native : EPERM);
+}
+
+/* A refusal by a built-in rule about an object with a name. */
+static int refuse_builtin(struct call *c, enum access a, const char *name, size_t len, const char *rule,
+			  const char *text)
+{
+	struct request q = {.access = a, .path = name, .len = len};
+	struct verdict v = {.decision = VERDICT_DENY};
+	size_t n;
+
+	c->event.rule = NULL;
+	c->event.rule_name = rule;
+	policy_explain(&q, &v, c->s->home, c->message, sizeof(c->message));
+	/* "write PATH refused: no rule..." becomes "write PATH refused by RULE". */
+	n = strlen(c->message);
+	for (char *p = strstr(c->message, " refused"); p; p = strstr(p + 1, " refused"))
+		n = (size_t)(p - c->message);
+	snprintf(c->message + n, sizeof(c->message) - n, " refused by %s", text ? text : rule);
+	c->event.message = c->message;
+	return refused(c, EPERM);
+}
+
+/* /proc/PID/NAME of a stranger that "ps" shows anyway. */
+static bool proc_is_public(const char *rest)
+{
+	static const char *const names[] = {"", "stat", "statm", "status", "cmdline", "comm", "cgroup",
+					    "wchan", "loginuid", "sessionid", "oom_score", "oom_score_adj",
+					    "oom_adj", "task", "sched", "cpuset", "limits", "timerslack_ns"};
+
+	while (*rest == '/')
+		rest++;
+	if (strncmp(rest, "task/", 5) == 0 && isdigit((unsigned char)rest[5])) {
+		rest += 5;
+		rest += strspn(rest, "0123456789");
+		while (*rest == '/')
+			rest++;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(rest, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* /proc/PID: members are free (the kernel's own checks remain), strangers show what "ps" shows. Returns 1 when it
+ * is no such path. */
+static int judge_proc(struct call *c, enum access a, const char *name)
+{
+	char *rest;
+	pid_t pid;
+
+	if (strncmp(name, "/proc/", 6) != 0 || !isdigit((unsigned char)name[6]))
+		return 1;
+	pid = (pid_t)strtol(name + 6, &rest, 10);
+	if (*rest != '\0' && *rest != '/')
+		return 1;
+	if (member_is(c->s, pid))
+		return 0;
+	if (!is_write(a) && proc_is_public(rest))
+		return 0;
+	c->event.rule_name = "process isolation (built-in)";
+	/* The kernel's own answer for a process that may not be looked into; "ps" and "top" expect it. */
+	return refused(c, EACCES);
+}
+
+static const struct stdio_object *find_stdio(const struct session *s, const struct statx *st)
+{
+	dev_t dev = makedev(st->stx_dev_major, st->stx_dev_minor);
+
+	for (int i = 0; i < s->n_stdio; i++)
+		if (s->stdio[i].dev == dev && s->stdio[i].ino == st->stx_ino)
+			return &s->stdio[i];
+	return NULL;
+}
+
+static bool mode_within(int wanted, int had)
+{
+	return had == O_RDWR || wanted == had;
+}
+
+/* Objects without a name: pipes, sockets, anonymous inodes, deleted files. */
+static int judge_nameless(struct call *c, enum access a, const struct object *o, int accmode)
+{
+	const struct stdio_object *std = find_stdio(c->s, &o->st);
+
+	if (o->foreign)
+		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
+				    "an object beyond the session's mounts was refused");
+	if (o->deleted && !o->by_magic) {
+		/* An open working directory that was removed can be listed; nothing else has such an object. */
+		if (S_ISDIR(o->st.stx_mode) && a == ACCESS_READ)
+			return 0;
+		return a == ACCESS_METADATA ? 0 : ENOENT;
+	}
+	if ((o->deleted || std) && (a == ACCESS_READ || a == ACCESS_WRITE) &&
+	    !mode_within(accmode, std ? std->accmode : o->magic_mode))
+		return judge_refuse(c, access_name(a), "inherited descriptor (built-in)", EPERM,
+				    "an inherited descriptor was to be opened for more than it allows");
+	return 0;
+}
+
+/* Opens the directory that holds the object, proved by finding the object in it. -1: moved meanwhile. */
+static int open_parent(const struct session *s, const struct object *o)
+{
+	char parent[PATH_MAX];
+	const char *slash = memrchr(o->name, '/', o->len);
+	size_t n = slash ? (size_t)(slash - o->name) : 0;
+	struct statx st;
+	int dir;
+
+	if (!slash || n >= sizeof(parent) || slash[1] == '\0')
+		return -1;
+	memcpy(parent, o->name, n);
+	parent[n] = '\0';
+	dir = compat_openat2(s->root, n ? parent : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	if (dir < 0)
+		return -1;
+	if (statx(dir, slash + 1, AT_SYMLINK_NOFOLLOW, OBJECT_STATX, &st) < 0 || st.stx_ino != o->st.stx_ino ||
+	    st.stx_dev_major != o->st.stx_dev_major || st.stx_dev_minor != o->st.stx_dev_minor) {
+		close(dir);
+		return -1;
+	}
+	return dir;
+}
+
+bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name, size_t len,
+		      size_t stop)
+{
+	bool found = false;
+	struct statx st;
+	int cur;
+
+	if (idset_is_empty(s->created))
+		return false;
+	if (self && idset_has(s->created, self))
+		return true;
+	cur = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	/* From the parent upwards, as long as its name is longer than what may not be looked at any more. */
+	while (cur >= 0 && !found) {
+		int up;
+
+		while (len > 0 && name[len - 1] != '/')
+			len--;
+		if (len > 0)
+			len--;
+		if (len <= stop)
+			break;
+		found = statx(cur, "", AT_EMPTY_PATH, IDSET_STATX, &st) == 0 && idset_has(s->created, &st);
+		up = found ? -1 : openat(cur, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(cur);
+		cur = up;
+	}
+	if (cur >= 0)
+		close(cur);
+	return found;
+}
+
+/* What the policy left to the session's facts. dir may be -1. */
+static bool decision_holds(const struct session *s, const struct verdict *v, int dir, const struct statx *self,
+			   const char *name, size_t len)
+{
+	enum decision d = v->decision;
+
+	if (d == VERDICT_ALLOW_IF_OWN_GIT) {
+		/* The .git itself counts, so the walk stops above it. */
+		if (dir < 0 || !judge_is_created(s, dir, NULL, name, len, v->git_len - 1))
+			return false;
+		d = v->if_git;
+	}
+	if (d == VERDICT_ALLOW_IF_OWN)
+		return dir >= 0 && judge_is_created(s, dir, self, name, len, v->anchor);
+	return d == VERDICT_ALLOW;
+}
+
+/* A regular file with other names than those this session gave it. */
+static bool has_other_names(const struct session *s, const struct statx *st)
+{
+	return S_ISREG(st->stx_mode) && st->stx_nlink > 1 && !idset_has(s->own_links, st);
+}
+
+/* A file with several names may be known to a deny_read rule by another one. The rules' files are looked at anew:
+ * their identity changes when an overlay copies them up. */
+static const struct rule *denied_by_identity(const struct session *s, const struct statx *st)
+{
+	if (!S_ISREG(st->stx_mode) || st->stx_nlink < 2)
+		return NULL;
+	for (size_t i = 0; i < s->config->n_rules; i++) {
+		const struct rule *r = &s->config->rules[i];
+		struct statx other;
+
+		if (r->kind != RULE_DENY_READ || !r->literal)
+			continue;
+		if (statx(AT_FDCWD, r->path, AT_SYMLINK_NOFOLLOW, STATX_INO, &other) == 0 &&
+		    other.stx_ino == st->stx_ino && other.stx_dev_major == st->stx_dev_major &&
+		    other.stx_dev_minor == st->stx_dev_minor)
+			return r;
+	}
+	return NULL;
+}
+
+/*
+ * A .git that is a file or link names the repository's directory: whoever writes it chooses hooks and config. One that
+ * is a directory may be filled, but not taken away: a new one in its place would be the session's own.
+ */
+static bool changes_git(enum access a, const char *name, size_t len, const struct statx *st)
+{
+	if (len < 5 || strncasecmp(name + len - 5, "/.git", 5) != 0)
+		return false;
+	return !S_ISDIR(st->stx_mode) || a == ACCESS_DELETE || a == ACCESS_RENAME;
+}
+
+/* Facts about an existing object that refuse a change whatever the path rules say. NULL: none. */
+static const char *change_refused(const struct session *s, enum access a, const char *name, size_t len,
+				  const struct statx *st)
+{
+	if (idset_has(s->sealed, st))
+		return "protect (built-in): it belongs to this sandbox";
+	if (s->config->protect && changes_git(a, name, len, st) && !idset_has(s->created, st))
+		return "protect (built-in)";
+	if (s->config->hardlinks == HARDLINKS_REFUSE && (a == ACCESS_WRITE || a == ACCESS_METADATA) &&
+	    has_other_names(s, st))
+		return "hardlinks = refuse (the file has other names that this session did not make)";
+	return NULL;
+}
+
+static enum objtype type_of(const struct statx *st)
+{
+	return S_ISDIR(st->stx_mode) ? OBJ_DIR : OBJ_OTHER;
+}
+
+static int judge_named(struct call *c, enum access a, const struct object *o)
+{
+	struct request q = {.access = a, .type = type_of(&o->st), .path = o->name, .len = o->len};
+	struct verdict v = policy_decide(c->s->policy, &q);
+	const char *fact = is_write(a) ? change_refused(c->s, a, o->name, o->len, &o->st) : NULL;
+	const struct rule *alias;
+	int dir = -1;
+	bool holds;
+
+	if (fact)
+		return refuse_builtin(c, a, o->name, o->len, "protect", fact);
+	if (v.decision == VERDICT_ALLOW_IF_OWN || v.decision == VERDICT_ALLOW_IF_OWN_GIT)
+		dir = open_parent(c->s, o);
+	holds = decision_holds(c->s, &v, dir, &o->st, o->name, o->len);
+	if (dir >= 0)
+		close(dir);
+	c->event.rule = v.rule;
+	if (!holds)
+		return refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
+	alias = denied_by_identity(c->s, &o->st);
+	if (alias) {
+		v = (struct verdict){.decision = VERDICT_DENY, .rule = alias, .anchor = strlen(alias->path)};
+		return refuse_by(c, &q, &v, 0);
+	}
+	return 0;
+}
+
+static int judge_device(struct call *c, enum access a, const struct object *o, int accmode)
+{
+	struct request q = {.access = ACCESS_DEVICE, .type = OBJ_OTHER, .path = o->name, .len = o->len};
+	const struct stdio_object *std = find_stdio(c->s, &o->st);
+	struct verdict v;
+
+	if (device_is_builtin(&o->st) || (std && mode_within(accmode, std->accmode)) ||
+	    device_is_own_pty(c->s, &o->st))
+		return 0;
+	v = policy_decide(c->s->policy, &q);
+	if (v.decision == VERDICT_ALLOW)
+		return 0;
+	return refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
+}
+
+int judge_object(struct call *c, enum access a, const struct object *o, int accmode)
+{
+	const struct stdio_object *std;
+	int rc;
+
+	if (tracee_check(c) < 0)
+		return JUDGE_GONE;
+	begin_event(c, access_name(a), o->name, o->len);
+	if (o->len == 0)
+		return judge_nameless(c, a, o, accmode);
+	if (!mounts_known(c->s->mounts, o->st.stx_mnt_id))
+		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
+				    "an object of another mount namespace was refused");
+	rc = judge_proc(c, a, o->name);
+	if (rc != 1)
+		return rc;
+	if ((a == ACCESS_READ || a == ACCESS_WRITE) && (S_ISCHR(o->st.stx_mode) || S_ISBLK(o->st.stx_mode)))
+		return judge_device(c, a, o, accmode);
+	std = o->by_magic ? find_stdio(c->s, &o->st) : NULL;
+	if (std && (a == ACCESS_READ || a == ACCESS_WRITE) && mode_within(accmode, std->accmode))
+		return 0;
+	return judge_named(c, a, o);
+}
+
+int judge_entry(struct call *c, enum access a, const struct entry *e, struct entry_verdict *ev)
+{
+	struct request q = {.access = a, .path = e->name, .len = e->len};
+	struct verdict v;
+	const char *fact;
+	int rc;
+
+	ev->in_own_area = false;
+	if (tracee_check(c) < 0)
+		return JUDGE_GONE;
+	begin_event(c, access_name(a), e->name, e->len);
+	if (e->len == 0) {
+		/* The directory itself is gone: the kernel says so. */
+		return e->dir.deleted ? 0 : judge_nameless(c, a, &e->dir, O_RDWR);
+	}
+	if (!mounts_known(c->s->mounts, e->dir.st.stx_mnt_id))
+		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
+				    "an object of another mount namespace was refused");
+	rc = judge_proc(c, a, e->name);
+	if (rc != 1)
+		return rc;
+	q.type = e->exists ? type_of(&e->st) : e->becomes_dir || a == ACCESS_MKDIR ? OBJ_DIR : OBJ_ABSENT;
+	fact = e->exists ? change_refused(c->s, a, e->name, e->len, &e->st) : NULL;
+	if (fact)
+		return refuse_builtin(c, a, e->name, e->len, "protect", fact);
+	v = policy_decide(c->s->policy, &q);
+	c->event.rule = v.rule;
+	if (!decision_holds(c->s, &v, e->dir.fd, e->exists ? &e->st : NULL, e->name, e->len))
+		return refuse_by(c, &q, &v, kernel_errno(a, e->dir.fd, &e->dir.st, true));
+	ev->in_own_area = v.rule && v.rule->kind == RULE_ALLOW_OWN;
+	return 0;
+}
+
+void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev)
+{
+	bool git = e->leaf_len == 4 && strncasecmp(e->leaf, ".git", 4) == 0;
+	char plain[NAME_MAX + 1];
+	struct statx st;
+
+	if (!ev->in_own_area && !git)
+		return;
+	memcpy(plain, e->leaf, e->leaf_len);
+	plain[e->leaf_len] = '\0';
+	if (statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW, IDSET_STATX, &st) < 0)
+		return;
+	idset_add(c->s->created, &st);
+	if (git)
+		session_note_repository(c->s, e->name, e->len);
+}

@@ -1,0 +1,65 @@
+#include "supervisor/member.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool member_stat(const struct session *s, pid_t pid, struct member_stat *st)
+{
+	char name[32], buf[1024];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/stat", pid);
+	fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	buf[n] = '\0';
+	/* The command name may hold anything; the last ')' ends it. */
+	p = strrchr(buf, ')');
+	return p && sscanf(p + 1, " %c %d %d %d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			   &st->state, &st->ppid, &st->pgrp, &st->session, &st->tty_nr, &st->tpgid,
+			   &st->start) == 7;
+}
+
+bool member_is(const struct session *s, pid_t pid)
+{
+	struct member_stat st;
+
+	/* A chain longer than all process numbers cannot be; it bounds a walk through a changing tree. */
+	for (int depth = 0; depth < 65536 && pid > 1; depth++) {
+		if (pid == s->supervisor)
+			return false;
+		if (!member_stat(s, pid, &st))
+			return false;
+		if (st.ppid == s->supervisor)
+			return true;
+		pid = st.ppid;
+	}
+	return false;
+}
+
+void member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg)
+{
+	DIR *d = fdopendir(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		if (member_is(s, atoi(e->d_name)) && !fn(atoi(e->d_name), arg))
+			break;
+	}
+	closedir(d);
+}

@@ -1,0 +1,207 @@
+#include "supervisor/mounts.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mount {
+	uint64_t id;
+	unsigned major, minor;
+	char *root;  /* path within the file system */
+	char *point; /* where it is mounted */
+};
+
+struct mounts {
+	pthread_rwlock_t lock;
+	struct mount *list;
+	size_t count;
+};
+
+/* mountinfo shows space, tab, newline and backslash as three octal digits. */
+static char *unescape(const char *field)
+{
+	char *out = strdup(field), *to = out;
+
+	for (const char *p = field; out && *p; p++) {
+		if (p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] && p[3]) {
+			*to++ = (char)(((p[1] - '0') << 6) | ((p[2] - '0') << 3) | (p[3] - '0'));
+			p += 3;
+		} else {
+			*to++ = *p;
+		}
+	}
+	if (out)
+		*to = '\0';
+	return out;
+}
+
+static void free_list(struct mount *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(list[i].root);
+		free(list[i].point);
+	}
+	free(list);
+}
+
+static bool parse_line(char *line, struct mount *m)
+{
+	unsigned long long id;
+	char *root, *point, *save;
+
+	if (sscanf(line, "%llu %*d %u:%u", &id, &m->major, &m->minor) != 3)
+		return false;
+	strtok_r(line, " \n", &save);
+	strtok_r(NULL, " \n", &save);
+	strtok_r(NULL, " \n", &save);
+	root = strtok_r(NULL, " \n", &save);
+	point = strtok_r(NULL, " \n", &save);
+	if (!root || !point)
+		return false;
+	m->id = id;
+	m->root = unescape(root);
+	m->point = unescape(point);
+	return m->root && m->point;
+}
+
+static bool load(struct mounts *m)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	struct mount *list = NULL;
+	size_t count = 0, size = 0;
+	char *line = NULL;
+	bool ok = f != NULL;
+
+	while (ok && getline(&line, &size, f) > 0) {
+		struct mount *more = realloc(list, (count + 1) * sizeof(*list));
+
+		ok = more != NULL;
+		if (!ok)
+			break;
+		list = more;
+		memset(&list[count], 0, sizeof(*list));
+		ok = parse_line(line, &list[count]);
+		count++;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	if (!ok) {
+		free_list(list, count);
+		return false;
+	}
+	free_list(m->list, m->count);
+	m->list = list;
+	m->count = count;
+	return true;
+}
+
+struct mounts *mounts_new(void)
+{
+	struct mounts *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	pthread_rwlock_init(&m->lock, NULL);
+	if (!load(m)) {
+		mounts_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+void mounts_free(struct mounts *m)
+{
+	if (!m)
+		return;
+	free_list(m->list, m->count);
+	pthread_rwlock_destroy(&m->lock);
+	free(m);
+}
+
+static bool has_id(const struct mounts *m, uint64_t id)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->list[i].id == id)
+			return true;
+	return false;
+}
+
+bool mounts_known(struct mounts *m, uint64_t id)
+{
+	bool known;
+
+	pthread_rwlock_rdlock(&m->lock);
+	known = has_id(m, id);
+	pthread_rwlock_unlock(&m->lock);
+	if (known)
+		return true;
+	pthread_rwlock_wrlock(&m->lock);
+	known = load(m) && has_id(m, id);
+	pthread_rwlock_unlock(&m->lock);
+	return known;
+}
+
+/* The rest of path beneath dir (starting with '/' or empty), or NULL when it is not beneath it. */
+static const char *beneath(const char *path, const char *dir)
+{
+	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	if (strncmp(path, dir, n) != 0)
+		return NULL;
+	if (path[n] != '\0' && path[n] != '/')
+		return NULL;
+	return strcmp(path + n, "/") == 0 ? path + n + 1 : path + n;
+}
+
+static const struct mount *mount_of(const struct mounts *m, const char *path)
+{
+	const struct mount *best = NULL;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct mount *x = &m->list[i];
+
+		/* Of two mounts on one point the later one is on top. */
+		if (beneath(path, x->point) && (!best || strlen(x->point) >= strlen(best->point)))
+			best = x;
+	}
+	return best;
+}
+
+static void join(char *out, size_t size, const char *dir, const char *rest)
+{
+	if (strcmp(dir, "/") == 0)
+		dir = "";
+	snprintf(out, size, "%s%s", dir, rest);
+	if (out[0] == '\0')
+		snprintf(out, size, "/");
+}
+
+void mounts_aliases(struct mounts *m, const char *path, void (*fn)(const char *alias, void *arg), void *arg)
+{
+	char inner[2 * PATH_MAX], alias[2 * PATH_MAX];
+	const struct mount *own;
+
+	pthread_rwlock_rdlock(&m->lock);
+	own = mount_of(m, path);
+	for (size_t i = 0; own && i < m->count; i++) {
+		const struct mount *x = &m->list[i];
+		const char *rest;
+
+		if (x == own || x->major != own->major || x->minor != own->minor)
+			continue;
+		join(inner, sizeof(inner), own->root, beneath(path, own->point));
+		rest = beneath(inner, x->root);
+		if (rest)
+			join(alias, sizeof(alias), x->point, rest);
+		else if (beneath(x->root, inner))
+			join(alias, sizeof(alias), x->point, "");
+		else
+			continue;
+		if (strcmp(alias, path) != 0)
+			fn(alias, arg);
+	}
+	pthread_rwlock_unlock(&m->lock);
+}

@@ -1,0 +1,73 @@
+#include "supervisor/notify.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "supervisor/compat.h"
+
+bool notify_sync_wake_up(int listener)
+{
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
+}
+
+int notify_receive(int listener, struct seccomp_notif *n)
+{
+	memset(n, 0, sizeof(*n)); /* the kernel refuses anything else */
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, n) < 0 ? -errno : 0;
+}
+
+bool notify_pending(int listener)
+{
+	struct pollfd p = {.fd = listener, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+}
+
+bool notify_valid(int listener, uint64_t id)
+{
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+static int send_response(int listener, struct seccomp_notif_resp *r)
+{
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, r) < 0 ? -errno : 0;
+}
+
+int notify_answer(int listener, uint64_t id, int64_t val, int err)
+{
+	struct seccomp_notif_resp r = {.id = id, .val = err ? 0 : val, .error = -err};
+
+	return send_response(listener, &r);
+}
+
+int notify_continue(int listener, uint64_t id)
+{
+	struct seccomp_notif_resp r = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+
+	return send_response(listener, &r);
+}
+
+static int add_fd(int listener, uint64_t id, int fd, bool cloexec, uint32_t flags)
+{
+	struct seccomp_notif_addfd a = {
+		.id = id,
+		.flags = flags,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = cloexec ? O_CLOEXEC : 0,
+	};
+	int rc = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
+
+	return rc < 0 ? -errno : rc;
+}
+
+int notify_answer_fd(int listener, uint64_t id, int fd, bool cloexec)
+{
+	int rc = add_fd(listener, id, fd, cloexec, SECCOMP_ADDFD_FLAG_SEND);
+
+	return rc < 0 ? rc : 0;
+}
+
+int notify_add_fd(int listener, uint64_t id, int fd, bool cloexec)
+{
+	return add_fd(listener, id, fd, cloexec, 0);
+}

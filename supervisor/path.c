@@ -1,0 +1,79 @@
+#include "supervisor/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "supervisor/judge.h"
+#include "supervisor/tracee.h"
+
+const char *path_proc(int fd, char *buf)
+{
+	snprintf(buf, PATH_PROC_SIZE, "/proc/self/fd/%d", fd);
+	return buf;
+}
+
+int path_flags(int at_flags)
+{
+	if (at_flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -1;
+	return (at_flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_NOFOLLOW : 0) |
+	       (at_flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
+}
+
+mode_t path_mode(struct call *c, int dir, mode_t mode)
+{
+	struct tracee_status st;
+	char proc[PATH_PROC_SIZE];
+
+	if (getxattr(path_proc(dir, proc), "system.posix_acl_default", NULL, 0) >= 0)
+		return mode;
+	if (tracee_status(c->s, c->tid, &st) < 0)
+		return 0;
+	return mode & ~st.umask;
+}
+
+void path_name_entry(struct call *c, int slot, struct entry *e)
+{
+	char *buf = c->name[slot];
+	size_t n = e->dir.len;
+
+	e->name = buf;
+	e->len = 0;
+	if (n == 0) /* the directory has no name either */
+		return;
+	if (n == 1) /* "/" */
+		n = 0;
+	buf[n] = '/';
+	memcpy(buf + n + 1, e->leaf, e->leaf_len);
+	e->len = n + 1 + e->leaf_len;
+	buf[e->len] = '\0';
+}
+
+int path_join(struct call *c, int slot, const struct entry *e, const char *target, size_t len)
+{
+	char *to = c->path[slot];
+	size_t n = target[0] == '/' ? 0 : e->dir.len;
+
+	if (len == 0 || n + 1 + len + 1 > PATH_MAX)
+		return len == 0 ? -ENOENT : -ENAMETOOLONG;
+	memcpy(to, e->name, n);
+	if (n > 0)
+		to[n++] = '/';
+	memcpy(to + n, target, len);
+	to[n + len] = '\0';
+	return 0;
+}
+
+void path_copy_failed(struct call *c, int rc)
+{
+	if (rc != -EPERM) {
+		call_error(c, -rc);
+		return;
+	}
+	judge_refuse(c, c->sysc->op, "unreadable caller (built-in)", EPERM,
+			  "a call was refused: the kernel lets nobody read this program's memory");
+	call_error(c, EPERM);
+}

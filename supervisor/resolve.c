@@ -1,0 +1,317 @@
+#include "supervisor/resolve.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+void object_close(struct object *o)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+}
+
+void entry_close(struct entry *e)
+{
+	object_close(&e->dir);
+}
+
+bool path_wants_directory(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 1 && path[n - 1] == '/';
+}
+
+/* A path that is its own canonical name once no symbolic link was followed on it. */
+static bool path_is_clean(const char *p)
+{
+	if (p[0] != '/')
+		return false;
+	for (; *p; p++) {
+		if (*p != '/')
+			continue;
+		if (p[1] == '\0' || p[1] == '/')
+			return false;
+		if (p[1] == '.' && (p[2] == '\0' || p[2] == '/'))
+			return false;
+		if (p[1] == '.' && p[2] == '.' && (p[3] == '\0' || p[3] == '/'))
+			return false;
+	}
+	return true;
+}
+
+static int fill_stat(int fd, struct statx *st)
+{
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, OBJECT_STATX, st) < 0 ? -errno : 0;
+}
+
+/* A deleted object reads back as "NAME (deleted)", which is also a legal name. */
+static bool is_deleted(const char *name, size_t len, const struct statx *st)
+{
+	static const char suffix[] = " (deleted)";
+	struct statx now;
+
+	if (st->stx_nlink == 0)
+		return true;
+	if (len < sizeof(suffix) || strcmp(name + len - (sizeof(suffix) - 1), suffix) != 0)
+		return false;
+	if (statx(AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_INO, &now) < 0)
+		return true;
+	return now.stx_ino != st->stx_ino || now.stx_dev_minor != st->stx_dev_minor ||
+	       now.stx_dev_major != st->stx_dev_major;
+}
+
+/* Reads the canonical name of the pin back from the kernel. */
+static int read_name(struct call *c, int slot, struct object *o)
+{
+	char number[16];
+	char *buf = c->name[slot];
+	ssize_t n;
+
+	snprintf(number, sizeof(number), "%d", o->fd);
+	n = readlinkat(c->s->self_fd, number, buf, PATH_MAX);
+	if (n < 0)
+		return -errno;
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	buf[n] = '\0';
+	o->name = buf;
+	o->len = (size_t)n;
+	if (buf[0] != '/') {
+		/* "pipe:[1]" and its kin, or "(unreachable)/..." */
+		o->foreign = buf[0] == '(';
+		o->len = 0;
+	} else if (is_deleted(buf, o->len, &o->st)) {
+		o->deleted = true;
+		o->len = 0;
+	}
+	return 0;
+}
+
+static void object_init(struct object *o, int fd)
+{
+	*o = (struct object){.fd = fd, .magic_mode = O_RDWR};
+}
+
+static int finish(struct call *c, int slot, int fd, const char *clean, struct object *o)
+{
+	int rc;
+
+	object_init(o, fd);
+	rc = fill_stat(fd, &o->st);
+	if (rc == 0 && clean) {
+		o->len = strlen(clean);
+		memcpy(c->name[slot], clean, o->len + 1);
+		o->name = c->name[slot];
+	} else if (rc == 0) {
+		rc = read_name(c, slot, o);
+	}
+	if (rc < 0)
+		object_close(o);
+	return rc;
+}
+
+int object_from_pin(struct call *c, int slot, int fd, struct object *o)
+{
+	return finish(c, slot, fd, NULL, o);
+}
+
+/* An object that the caller holds a descriptor of: known by it, not by a name. */
+static int object_from_descriptor(struct call *c, int slot, int pin, struct object *o)
+{
+	int rc = object_from_pin(c, slot, pin, o);
+
+	o->by_magic = rc == 0;
+	return rc;
+}
+
+int resolve_fd(struct call *c, int slot, int fd, struct object *o)
+{
+	int pin = tracee_fd(c, fd);
+
+	o->fd = -1;
+	return pin < 0 ? pin : object_from_descriptor(c, slot, pin, o);
+}
+
+static bool on_proc(const struct session *s, const struct object *o)
+{
+	return makedev(o->st.stx_dev_major, o->st.stx_dev_minor) == s->proc_dev;
+}
+
+/*
+ * A symbolic link was met. The kernel's walk is right unless it went through /proc, where "self" is the
+ * supervisor: success elsewhere is final, and so is a failure on a walk that left no mount.
+ */
+static int resolve_linked(struct call *c, int slot, int base, const char *path, int how, bool nofollow,
+			  struct object *o)
+{
+	int fd = compat_openat2(base, path, how, 0, RESOLVE_NO_MAGICLINKS);
+	int rc;
+
+	if (fd >= 0) {
+		rc = finish(c, slot, fd, NULL, o);
+		if (rc < 0 || !on_proc(c->s, o))
+			return rc;
+		object_close(o);
+	} else if (fd != -ELOOP &&
+		   compat_openat2(base, path, how, 0, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV) == fd) {
+		struct stat st;
+
+		if (fstat(base, &st) == 0 && st.st_dev != c->s->proc_dev)
+			return fd;
+	}
+	return walk_path(c, slot, base, path, nofollow, o);
+}
+
+static int resolve_from(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
+			struct object *o)
+{
+	bool nofollow = flags & RESOLVE_NOFOLLOW;
+	int how = O_PATH | O_CLOEXEC | (nofollow ? O_NOFOLLOW : 0);
+	int fd;
+
+	if (extra) {
+		/* The caller's own restrictions: the kernel enforces them, from the caller's base. */
+		fd = compat_openat2(base, path, how, 0, extra | RESOLVE_NO_MAGICLINKS);
+		if (fd < 0)
+			return fd;
+		return finish(c, slot, fd, NULL, o);
+	}
+	fd = compat_openat2(base, path, how, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (fd == -ELOOP)
+		return resolve_linked(c, slot, base, path, how, nofollow, o);
+	if (fd < 0)
+		return fd;
+	return finish(c, slot, fd, path_is_clean(path) ? path : NULL, o);
+}
+
+/* The directory that path starts from. An absolute one starts from the session's root, which stays open. */
+static int open_base(struct call *c, int dirfd, const char *path, uint64_t extra)
+{
+	if (path[0] == '/' && !(extra & (RESOLVE_IN_ROOT | RESOLVE_BENEATH)))
+		return c->s->root;
+	return dirfd == AT_FDCWD ? tracee_cwd(c) : tracee_fd(c, dirfd);
+}
+
+static void close_base(const struct call *c, int base)
+{
+	if (base != c->s->root)
+		close(base);
+}
+
+int resolve_object(struct call *c, int slot, int dirfd, int flags, uint64_t extra, struct object *o)
+{
+	const char *path = c->path[slot];
+	int base, rc;
+
+	o->fd = -1;
+	if (path[0] == '\0' && !(flags & RESOLVE_EMPTY))
+		return -ENOENT;
+	base = open_base(c, dirfd, path, extra);
+	if (base < 0)
+		return base;
+	if (path[0] == '\0')
+		return object_from_descriptor(c, slot, base, o);
+	rc = resolve_from(c, slot, base, path, flags, extra, o);
+	close_base(c, base);
+	return rc;
+}
+
+int resolve_object_at(struct call *c, int slot, int dirfd, uint64_t addr, int flags, struct object *o)
+{
+	int rc = tracee_path(c, addr, c->path[slot]);
+
+	o->fd = -1;
+	return rc < 0 ? rc : resolve_object(c, slot, dirfd, flags, 0, o);
+}
+
+/* Splits path in place into the directory part (returned) and the last component (copied to e). */
+static const char *split(char *path, struct entry *e, const char **leaf)
+{
+	size_t n = strlen(path), end = n;
+	char *slash;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	if (end == 0) { /* only slashes */
+		e->special = true;
+		e->leaf[0] = '/';
+		e->leaf_len = 1;
+		*leaf = "/";
+		return "/";
+	}
+	path[end] = '\0';
+	slash = strrchr(path, '/');
+	*leaf = slash ? slash + 1 : path;
+	e->special = strcmp(*leaf, ".") == 0 || strcmp(*leaf, "..") == 0;
+	e->leaf_len = strlen(*leaf);
+	if (e->leaf_len <= NAME_MAX)
+		snprintf(e->leaf, sizeof(e->leaf), "%s%s", *leaf, end < n ? "/" : "");
+	if (!slash)
+		return "";
+	while (slash > path && slash[-1] == '/')
+		slash--;
+	if (slash == path)
+		return "/";
+	*slash = '\0';
+	return path;
+}
+
+static int resolve_parent(struct call *c, int slot, int dirfd, const char *parent, uint64_t extra, struct entry *e)
+{
+	int base = open_base(c, dirfd, parent, extra), rc;
+
+	if (base < 0)
+		return base;
+	if (parent[0] == '\0')
+		return object_from_pin(c, slot, base, &e->dir);
+	rc = resolve_from(c, slot, base, parent, 0, extra, &e->dir);
+	close_base(c, base);
+	return rc;
+}
+
+int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct entry *e)
+{
+	const char *parent, *leaf;
+	char plain[NAME_MAX + 1];
+	int rc;
+
+	memset(e, 0, sizeof(*e));
+	e->dir.fd = -1;
+	if (c->path[slot][0] == '\0')
+		return -ENOENT;
+	parent = split(c->path[slot], e, &leaf);
+	rc = resolve_parent(c, slot, dirfd, parent, extra, e);
+	if (rc < 0)
+		return rc;
+	if (!S_ISDIR(e->dir.st.stx_mode)) {
+		entry_close(e);
+		return -ENOTDIR;
+	}
+	if (e->leaf_len > NAME_MAX) {
+		entry_close(e);
+		return -ENAMETOOLONG;
+	}
+	if (e->special)
+		return 0;
+	path_name_entry(c, slot, e);
+	memcpy(plain, e->leaf, e->leaf_len);
+	plain[e->leaf_len] = '\0';
+	e->exists = statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, OBJECT_STATX, &e->st) == 0;
+	e->err = e->exists ? 0 : errno;
+	return 0;
+}
+
+int resolve_entry_at(struct call *c, int slot, int dirfd, uint64_t addr, struct entry *e)
+{
+	int rc = tracee_path(c, addr, c->path[slot]);
+
+	memset(e, 0, sizeof(*e));
+	e->dir.fd = -1;
+	return rc < 0 ? rc : resolve_entry(c, slot, dirfd, 0, e);
+}

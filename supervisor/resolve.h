@@ -1,0 +1,79 @@
+/*
+ * From a copied path to a pinned object: an O_PATH descriptor, its statx and its canonical name. Resolution
+ * happens in the caller's terms (its working directory, its descriptors, its /proc/self) with the calling
+ * worker's identity, and has no side effect on what it finds.
+ *
+ * The kernel walks where it can: first without following any symbolic link (then a clean absolute path is the
+ * canonical name as it stands), then with links but no magic ones. What remains (/proc/self, /proc/PID/fd/N
+ * and their kin mean another object to the supervisor than to the caller) is walked by walk.c.
+ *
+ * All return 0 or -errno as the kernel would have given it.
+ */
+#ifndef CORDON_RESOLVE_H
+#define CORDON_RESOLVE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "supervisor/call.h"
+
+enum {
+	RESOLVE_NOFOLLOW = 1 << 0, /* a symbolic link as the last component is the object itself */
+	RESOLVE_EMPTY = 1 << 1,    /* AT_EMPTY_PATH: an empty path is the descriptor's own object */
+};
+
+struct object {
+	int fd; /* O_PATH; -1: none */
+	struct statx st;
+	const char *name; /* canonical, in the call's name buffer; len 0: the object has no name */
+	size_t len;
+	bool deleted;   /* had a name that is gone */
+	bool foreign;   /* beyond our mount namespace or root */
+	bool by_magic;  /* reached through /proc/PID/fd/N, exe, ... as the last component */
+	int magic_mode; /* access mode of that descriptor; O_RDWR where there is none to ask */
+};
+
+/* A place in a directory: where an entry is, or would be made. */
+struct entry {
+	struct object dir;
+	char leaf[NAME_MAX + 2]; /* as given, with one trailing '/' where the path had any */
+	size_t leaf_len;         /* without it */
+	bool special;            /* ".", ".." or "/": the kernel refuses every change to it by itself */
+	const char *name;        /* canonical name of the entry (directory's name, '/', leaf) */
+	size_t len;
+	bool exists;
+	int err;          /* why not: the kernel's errno for looking at it, else 0 */
+	struct statx st;  /* of the entry itself, links not followed; valid if exists */
+	bool becomes_dir; /* set by a rename that would put a directory here */
+};
+
+/* Copies the path at addr from the caller into c->path[slot] and resolves it. */
+int resolve_object_at(struct call *c, int slot, int dirfd, uint64_t addr, int flags, struct object *o);
+int resolve_entry_at(struct call *c, int slot, int dirfd, uint64_t addr, struct entry *e);
+
+/* The same for a path that is already in c->path[slot]. extra: RESOLVE_* bits of openat2(2) that the caller asked
+ * for. resolve_entry changes the buffer. */
+int resolve_object(struct call *c, int slot, int dirfd, int flags, uint64_t extra, struct object *o);
+int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct entry *e);
+
+/* The object behind the caller's descriptor. */
+int resolve_fd(struct call *c, int slot, int fd, struct object *o);
+
+/* Takes over an O_PATH descriptor: fills st and name (reading it back from the kernel). On failure fd is closed. */
+int object_from_pin(struct call *c, int slot, int fd, struct object *o);
+
+/* True if path ends in a '/' that follows a name. */
+bool path_wants_directory(const char *path);
+
+void object_close(struct object *o);
+void entry_close(struct entry *e);
+
+/* walk.c: component by component in the caller's terms. base is an O_PATH descriptor (not taken over). */
+int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o);
+
+#define OBJECT_STATX \
+	(STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_UID | STATX_SIZE | STATX_CTIME | STATX_BTIME | STATX_MNT_ID)
+
+#endif

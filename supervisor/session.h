@@ -1,0 +1,88 @@
+/*
+ * One run of cordon: what all threads of the supervisor share. Set up before the threads start and read-only
+ * afterwards, except for the members that say otherwise.
+ */
+#ifndef CORDON_SESSION_H
+#define CORDON_SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "policy/config.h"
+#include "policy/policy.h"
+
+struct audit;
+struct idset;
+struct mounts;
+struct sockets;
+
+/* An object that one of descriptors 0 to 2 (or --keep-fd) referred to at the start. */
+struct stdio_object {
+	dev_t dev;
+	ino_t ino;
+	int accmode; /* O_RDONLY, O_WRONLY or O_RDWR */
+};
+#define SESSION_STDIO_MAX 64
+
+#define SESSION_REPOSITORIES_MAX 64
+
+/* The identity that the command starts with. */
+struct identity {
+	uid_t ruid, euid, suid, fsuid;
+	gid_t rgid, egid, sgid, fsgid;
+	uint64_t cap_effective;
+	gid_t *groups; /* sorted as the kernel shows them; owned */
+	int n_groups;
+};
+
+struct session {
+	const struct config *config;
+	const struct policy *policy;
+	struct audit *audit;
+	const char *home; /* for messages; may be NULL */
+	char id[32];
+	bool log_only;
+	bool quiet;
+	unsigned features; /* enum sysc_feature */
+
+	int listener;
+	int proc;     /* O_PATH of /proc */
+	int self_fd;  /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
+	int root;     /* O_PATH of / */
+	dev_t proc_dev;
+	pid_t supervisor; /* our own pid */
+	pid_t command;    /* the confined command's pid */
+	struct identity identity;
+	bool protected_symlinks; /* fs.protected_symlinks */
+
+	struct stdio_object stdio[SESSION_STDIO_MAX];
+	int n_stdio;
+
+	/* Objects that no access may change: the audit file, the policy files, cordon itself. */
+	struct idset *sealed;
+	/* Own locks inside. */
+	struct idset *created;    /* objects that this session made where that matters (allow_own, .git) */
+	struct idset *own_links;  /* files whose every name this session made */
+	struct idset *own_ptys;   /* slave devices of pseudo-terminals that this session opened */
+	struct mounts *mounts;
+	struct sockets *sockets;
+
+	/* Held for reading around "decide and change" of a directory entry, for writing around a rename that changes
+	 * which rules hold beneath a directory: so what was scanned is what is renamed. */
+	pthread_rwlock_t names;
+
+	/* Repositories (.git) that the session made, for the closing record. */
+	pthread_mutex_t repositories_lock;
+	char *repositories[SESSION_REPOSITORIES_MAX];
+	size_t n_repositories; /* may exceed the array: then only the count is known */
+
+	atomic_bool identity_changed; /* some process may now be another user than the command at its start */
+};
+
+/* Remembers a .git made by the session. Thread-safe. */
+void session_note_repository(struct session *s, const char *name, size_t len);
+
+#endif

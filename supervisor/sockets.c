@@ -1,0 +1,272 @@
+#include "supervisor/sockets.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/idset.h"
+#include "supervisor/member.h"
+#include "supervisor/session.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(e) ((e)->lost = true)
+#include <uthash.h>
+
+#define FIRST_SWEEP 64
+#define MAX_SOCKETS 65536
+
+struct sock {
+	uint64_t inode;
+	int fd; /* the kept duplicate, or -1 */
+	bool lost, held;
+	struct sockaddr_un name[2];
+	socklen_t len[2];
+	UT_hash_handle hh;
+};
+
+struct sockets {
+	pthread_mutex_t lock;
+	struct sock *table;
+	size_t count, sweep_at;
+	struct idset *files;
+};
+
+struct sockets *sockets_new(void)
+{
+	struct sockets *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	t->sweep_at = FIRST_SWEEP;
+	t->files = idset_new();
+	return t->files ? t : NULL;
+}
+
+static struct sock *find(struct sockets *t, uint64_t inode)
+{
+	struct sock *k;
+
+	HASH_FIND(hh, t->table, &inode, sizeof(inode), k);
+	return k;
+}
+
+static void drop(struct sockets *t, struct sock *k)
+{
+	HASH_DEL(t->table, k);
+	t->count--;
+	if (k->fd >= 0)
+		close(k->fd);
+	free(k);
+}
+
+static int add_locked(struct sockets *t, uint64_t inode, int fd)
+{
+	struct sock *k = find(t, inode);
+
+	if (k) /* a number used again */
+		drop(t, k);
+	if (t->count >= MAX_SOCKETS)
+		return -ENFILE;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->inode = inode;
+	k->fd = fd;
+	HASH_ADD(hh, t->table, inode, sizeof(k->inode), k);
+	if (k->lost) {
+		free(k);
+		return -ENOMEM;
+	}
+	t->count++;
+	return 0;
+}
+
+int sockets_add(struct session *s, int fd)
+{
+	struct sockets *t = s->sockets;
+	struct stat st;
+	bool sweep;
+	int rc;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	pthread_mutex_lock(&t->lock);
+	sweep = t->count >= t->sweep_at;
+	pthread_mutex_unlock(&t->lock);
+	if (sweep)
+		sockets_sweep(s);
+	pthread_mutex_lock(&t->lock);
+	rc = add_locked(t, st.st_ino, fd);
+	if (sweep)
+		t->sweep_at = t->count * 2 > FIRST_SWEEP ? t->count * 2 : FIRST_SWEEP;
+	pthread_mutex_unlock(&t->lock);
+	return rc;
+}
+
+int sockets_get(struct session *s, uint64_t inode)
+{
+	struct sockets *t = s->sockets;
+	struct sock *k;
+	int fd = -ENOENT;
+
+	pthread_mutex_lock(&t->lock);
+	k = find(t, inode);
+	if (k && k->fd < 0)
+		fd = -EISCONN;
+	else if (k)
+		fd = fcntl(k->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd == -1)
+		fd = -errno;
+	pthread_mutex_unlock(&t->lock);
+	return fd;
+}
+
+void sockets_release(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k && k->fd >= 0) {
+		close(k->fd);
+		k->fd = -1;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const struct sockaddr_un *a,
+		      socklen_t len)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k && len <= sizeof(*a)) {
+		memcpy(&k->name[which], a, len);
+		k->len[which] = len;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a, socklen_t *len)
+{
+	struct sock *k;
+	bool has;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	has = k && k->len[which] > 0;
+	if (has) {
+		memcpy(a, &k->name[which], k->len[which]);
+		*len = k->len[which];
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+	return has;
+}
+
+void sockets_note_file(struct session *s, const struct statx *st)
+{
+	idset_add(s->sockets->files, st);
+}
+
+bool sockets_is_own_file(struct session *s, const struct statx *st)
+{
+	return idset_has(s->sockets->files, st);
+}
+
+static bool is_ours(struct sockets *t, uint64_t inode)
+{
+	bool ours;
+
+	pthread_mutex_lock(&t->lock);
+	ours = find(t, inode) != NULL;
+	pthread_mutex_unlock(&t->lock);
+	return ours;
+}
+
+/* A line of /proc/net/unix: "num: refs proto flags type state inode path", an abstract path shown with '@' for NUL. */
+bool sockets_is_own_abstract(struct session *s, const struct sockaddr_un *a, socklen_t len)
+{
+	size_t n = len - offsetof(struct sockaddr_un, sun_path);
+	FILE *f = fopen("/proc/net/unix", "re");
+	char *line = NULL, want[sizeof(a->sun_path) + 1];
+	size_t size = 0;
+	bool own = false;
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++)
+		want[i] = a->sun_path[i] ? a->sun_path[i] : '@';
+	while (f && !own && (got = getline(&line, &size, f)) > 0) {
+		unsigned long inode;
+		int at = 0;
+
+		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu %n", &inode, &at) != 1 || at == 0)
+			continue;
+		if (line[got - 1] == '\n')
+			got--;
+		own = (size_t)(got - at) == n && memcmp(line + at, want, n) == 0 && is_ours(s->sockets, inode);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return own;
+}
+
+/* Marks the sockets that the process holds. */
+static bool mark_held(pid_t pid, void *arg)
+{
+	struct session *s = arg;
+	char name[32], link[64];
+	struct dirent *e;
+	DIR *d;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/fd", pid);
+	fd = openat(s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	while (d && (e = readdir(d))) {
+		ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+		struct sock *k;
+
+		if (n < 9 || strncmp(link, "socket:[", 8) != 0)
+			continue;
+		link[n] = '\0';
+		pthread_mutex_lock(&s->sockets->lock);
+		k = find(s->sockets, strtoull(link + 8, NULL, 10));
+		if (k)
+			k->held = true;
+		pthread_mutex_unlock(&s->sockets->lock);
+	}
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	return true;
+}
+
+void sockets_sweep(struct session *s)
+{
+	struct sockets *t = s->sockets;
+	struct sock *k, *next;
+
+	/* What is added from here on is not swept: it may not have reached its program yet. */
+	pthread_mutex_lock(&t->lock);
+	HASH_ITER(hh, t->table, k, next)
+		k->held = false;
+	pthread_mutex_unlock(&t->lock);
+	member_each(s, mark_held, s);
+	pthread_mutex_lock(&t->lock);
+	HASH_ITER(hh, t->table, k, next)
+		if (!k->held)
+			drop(t, k);
+	pthread_mutex_unlock(&t->lock);
+}

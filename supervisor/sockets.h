@@ -1,0 +1,53 @@
+/*
+ * The sockets that the supervisor made for the session, known by their inode.
+ *
+ * A program's socket cannot be taken from it in a container (pidfd_getfd is refused there), so the supervisor makes each
+ * one itself, gives a duplicate to the program and keeps one until the socket is connected or listens; connect, bind and
+ * listen act on the kept one. A kept duplicate would keep a socket alive that its program closed: sockets_sweep() drops
+ * those that no process of the session holds any more.
+ *
+ * Thread-safe.
+ */
+#ifndef CORDON_SOCKETS_H
+#define CORDON_SOCKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct session;
+struct sockets;
+struct statx;
+
+struct sockets *sockets_new(void);
+
+/* Takes over fd. 0 or -errno. */
+int sockets_add(struct session *s, int fd);
+
+/* A duplicate (CLOEXEC) of the kept socket; the caller closes it. -ENOENT: not one of ours. -EISCONN: it was given up,
+ * connected or listening. */
+int sockets_get(struct session *s, uint64_t inode);
+
+/* Closes the kept duplicate; the socket stays known while a process has it. */
+void sockets_release(struct session *s, uint64_t inode);
+
+/* The address that the program bound or connected to, as it wrote it: what the kernel has is the supervisor's own way to
+ * the file. */
+enum sockets_name { SOCKETS_LOCAL, SOCKETS_PEER };
+void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const struct sockaddr_un *a,
+		      socklen_t len);
+/* False when there is none to give. */
+bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a, socklen_t *len);
+
+/* Socket files that this session bound. */
+void sockets_note_file(struct session *s, const struct statx *st);
+bool sockets_is_own_file(struct session *s, const struct statx *st);
+
+/* True when the abstract name (sun_path of len bytes, first one NUL) belongs to a socket of this session now. */
+bool sockets_is_own_abstract(struct session *s, const struct sockaddr_un *a, socklen_t len);
+
+/* Drops the duplicates of sockets that no member holds. */
+void sockets_sweep(struct session *s);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * Calls whose command lies in a register: fcntl, ioctl, prctl.
+ */
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/prctl.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "supervisor/change.h"
+#include "supervisor/isolate.h"
+#include "supervisor/member.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+/* Signals of a descriptor go to a process that is named here, without any kill call. */
+static void set_owner(struct call *c)
+{
+	int who = call_int(c, 2);
+
+	if (who == 0 || (who > 0 && member_is(c->s, who)) || (who < -1 && isolate_group_is_own(c->s, -who)))
+		call_continue(c);
+	else
+		isolate_refuse(c, "signal", who);
+}
+
+static void handle_fcntl(struct call *c)
+{
+	if (call_int(c, 1) == F_SETOWN)
+		set_owner(c);
+	else /* a lease would let a reader hold up the file's other users */
+		call_error(c, EAGAIN);
+}
+
+const struct sysc sysc_fcntl = {
+	.name = "fcntl",
+	.op = "signal",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETOWN)), SYSC_IF(SYSC_EPERM, ARG_IS(1, F_SETOWN_EX)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETLEASE))),
+	.handle = handle_fcntl,
+	.doc = "F_SETOWN takes a process of the session only, F_SETOWN_EX is refused; leases answer EAGAIN.",
+};
+
+/* The ioctls that change a file through a descriptor that is open for reading only. */
+struct file_ioctl {
+	unsigned long request;
+	union {
+		int flags;
+		long version;
+		struct fsxattr fsx;
+	} u;
+};
+
+static int act_file_ioctl(struct call *c, const struct object *o, void *arg)
+{
+	struct file_ioctl *i = arg;
+	char number[16];
+	int fd, rc;
+
+	if (!S_ISREG(o->st.stx_mode) && !S_ISDIR(o->st.stx_mode))
+		return -ENOTTY;
+	snprintf(number, sizeof(number), "%d", o->fd);
+	fd = openat(c->s->self_fd, number, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = ioctl(fd, i->request, &i->u) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+static void handle_ioctl(struct call *c)
+{
+	struct file_ioctl i = {.request = (uint32_t)c->arg[1]};
+	size_t size = i.request == FS_IOC_FSSETXATTR ? sizeof(struct fsxattr) : sizeof(int);
+	int rc = tracee_read(c, c->arg[2], &i.u, size);
+
+	if (rc < 0)
+		path_copy_failed(c, rc);
+	else
+		change_descriptor(c, call_int(c, 0), false, act_file_ioctl, &i);
+}
+
+/* linux/fs.h has FS_IOC_SETVERSION with a long, of which the file systems read an int. */
+#define TYPE(x) ARG_BITS(1, 0xff00, (unsigned)(x) << 8)
+const struct sysc sysc_ioctl = {
+	.name = "ioctl",
+	.op = "metadata",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCSTI)), SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCLINUX)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCCONS)), SYSC_IF(SYSC_EPERM, ARG_IS(1, FIOSETOWN)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, SIOCSPGRP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETFLAGS)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_FSSETXATTR)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETVERSION)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_GETFLAGS)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_FSGETXATTR)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_GETVERSION)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_FIEMAP)), SYSC_IF(SYSC_ALLOW, ARG_IS(1, FICLONE)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FICLONERANGE)), SYSC_IF(SYSC_ALLOW, ARG_IS(1, FIDEDUPERANGE)),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE('f')), SYSC_IF_ERRNO(ENOTTY, TYPE('X')),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE('v')), SYSC_IF_ERRNO(ENOTTY, TYPE('r')),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x94)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xf5))),
+	.handle = handle_ioctl,
+	.doc = "Typing into terminals and sending signals are refused; setting file flags, project ids and "
+	       "versions is performed on the judged object; other file system commands do not exist.",
+};
+
+/*
+ * A process that made itself undumpable could no longer be read, and all its trapped calls would have to be refused.
+ * It is told that it is, and stays as it was.
+ */
+#define UNDUMPABLE_MAX 1024
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		pid_t tgid;
+		unsigned long long start;
+	} list[UNDUMPABLE_MAX];
+	unsigned next;
+} undumpable = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int find_undumpable(pid_t tgid, unsigned long long start)
+{
+	for (int i = 0; i < UNDUMPABLE_MAX; i++)
+		if (undumpable.list[i].tgid == tgid && undumpable.list[i].start == start)
+			return i;
+	return -1;
+}
+
+static void handle_prctl(struct call *c)
+{
+	bool set = call_int(c, 0) == PR_SET_DUMPABLE;
+	struct tracee_status st;
+	struct member_stat ms;
+	int i;
+
+	if (set && c->arg[1] > 1) {
+		call_error(c, EINVAL);
+		return;
+	}
+	if (tracee_status(c->s, c->tid, &st) < 0 || !member_stat(c->s, st.tgid, &ms)) {
+		call_error(c, EPERM);
+		return;
+	}
+	pthread_mutex_lock(&undumpable.lock);
+	i = find_undumpable(st.tgid, ms.start);
+	if (set && c->arg[1] == 0 && i < 0) {
+		i = (int)(undumpable.next++ % UNDUMPABLE_MAX);
+		undumpable.list[i].tgid = st.tgid;
+		undumpable.list[i].start = ms.start;
+	} else if (set && c->arg[1] == 1 && i >= 0) {
+		undumpable.list[i].tgid = 0;
+	}
+	pthread_mutex_unlock(&undumpable.lock);
+	if (set)
+		call_return(c, 0);
+	else if (i >= 0)
+		call_return(c, 0);
+	else
+		call_continue(c);
+}
+
+#ifndef PR_SCHED_CORE
+#define PR_SCHED_CORE 62
+#endif
+const struct sysc sysc_prctl = {
+	.name = "prctl",
+	.op = "trace",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_SET_DUMPABLE)), SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_GET_DUMPABLE)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(0, PR_SCHED_CORE))),
+	.handle = handle_prctl,
+	.doc = "PR_SET_DUMPABLE is answered without being done, since the supervisor must be able to read the "
+	       "caller's arguments; PR_SCHED_CORE is refused.",
+};

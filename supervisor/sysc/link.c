@@ -1,0 +1,103 @@
+/*
+ * link, linkat: another name for an existing file. The file must be one that may be read and written, since whoever has
+ * the new name can do to it what the rules of the new name say.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "supervisor/change.h"
+#include "supervisor/idset.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+static int act_link(struct call *c, const struct object *from, struct entry *to)
+{
+	char proc[PATH_PROC_SIZE];
+	/* A file with one name (or, unnamed yet, none): every further name is the session's. Noted before, so that a
+	 * link made at the same time does not look like a stranger's. */
+	bool own = S_ISREG(from->st.stx_mode) && from->st.stx_nlink <= 1;
+
+	if (own)
+		idset_add(c->s->own_links, &from->st);
+	if (linkat(AT_FDCWD, path_proc(from->fd, proc), to->dir.fd, to->leaf, AT_SYMLINK_FOLLOW) < 0)
+		return -errno;
+	return 0;
+}
+
+static void link_judged(struct call *c, const struct object *from, struct entry *to)
+{
+	struct entry_verdict ev;
+	int rc = judge_object(c, ACCESS_LINK_FROM, from, O_RDWR);
+
+	if (rc == 0) {
+		/* The record names the object and, as the target, its new name. */
+		c->event.target = (struct bytes){to->name, to->len};
+		pthread_rwlock_rdlock(&c->s->names);
+		c->event.path = (struct bytes){from->name, from->len};
+		rc = judge_entry(c, ACCESS_CREATE, to, &ev);
+		if (rc == 0) {
+			rc = act_link(c, from, to);
+			if (rc == 0)
+				judge_note_created(c, to, &ev);
+			pthread_rwlock_unlock(&c->s->names);
+			call_result(c, rc);
+			return;
+		}
+		pthread_rwlock_unlock(&c->s->names);
+	}
+	judge_answer(c, rc);
+}
+
+static void do_link(struct call *c, int fromdir, int from, int todir, int to, int flags)
+{
+	int how = (flags & AT_SYMLINK_FOLLOW ? 0 : RESOLVE_NOFOLLOW) | (flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
+	struct object o;
+	struct entry e;
+	int rc;
+
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) {
+		call_error(c, EINVAL);
+		return;
+	}
+	rc = resolve_object_at(c, 0, fromdir, c->arg[from], how, &o);
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	rc = resolve_entry_at(c, 1, todir, c->arg[to], &e);
+	if (rc < 0)
+		path_copy_failed(c, rc);
+	else if (e.special || e.exists)
+		call_error(c, EEXIST);
+	else if (S_ISDIR(o.st.stx_mode))
+		call_error(c, EPERM);
+	else
+		link_judged(c, &o, &e);
+	entry_close(&e);
+	object_close(&o);
+}
+
+static void handle_linkat(struct call *c)
+{
+	do_link(c, call_int(c, 0), 1, call_int(c, 2), 3, call_int(c, 4));
+}
+
+#define DOC_LINK "The file is pinned, both names are judged, and the supervisor links the pin."
+
+const struct sysc sysc_linkat = {
+	.name = "linkat", .op = "link", .action = SYSC_NOTIFY, .handle = handle_linkat, .doc = DOC_LINK,
+};
+
+#ifdef SYS_link
+static void handle_link(struct call *c)
+{
+	do_link(c, AT_FDCWD, 0, AT_FDCWD, 1, 0);
+}
+
+const struct sysc sysc_link = {
+	.name = "link", .op = "link", .action = SYSC_NOTIFY, .handle = handle_link, .doc = DOC_LINK,
+};
+#endif

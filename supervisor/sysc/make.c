@@ -1,0 +1,144 @@
+/*
+ * mkdir, mknod, symlink: a new entry.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "supervisor/change.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+struct make {
+	mode_t mode;
+	dev_t dev;
+	const char *target;
+};
+
+static int act_mkdir(struct call *c, struct entry *e, void *arg)
+{
+	const struct make *m = arg;
+
+	return mkdirat(e->dir.fd, e->leaf, path_mode(c, e->dir.fd, m->mode)) < 0 ? -errno : 0;
+}
+
+static void do_mkdir(struct call *c, int dirfd, int path, uint64_t mode)
+{
+	/* The kernel takes permission bits and the sticky bit. */
+	struct make m = {.mode = (mode_t)mode & 01777};
+
+	change_make(c, dirfd, path, ACCESS_MKDIR, act_mkdir, &m);
+}
+
+static int act_mknod(struct call *c, struct entry *e, void *arg)
+{
+	const struct make *m = arg;
+	mode_t mode = (m->mode & S_IFMT) | path_mode(c, e->dir.fd, m->mode & 07777);
+
+	return mknodat(e->dir.fd, e->leaf, mode, m->dev) < 0 ? -errno : 0;
+}
+
+static void do_mknod(struct call *c, int dirfd, int path, uint64_t mode, uint64_t dev)
+{
+	struct make m = {.mode = (mode_t)mode, .dev = (dev_t)(uint32_t)dev};
+
+	switch (m.mode & S_IFMT) {
+	case 0:
+	case S_IFREG:
+	case S_IFIFO:
+	case S_IFSOCK:
+		break;
+	case S_IFCHR:
+		if (m.dev == 0) /* an overlay's whiteout */
+			break;
+		/* fall through */
+	case S_IFBLK:
+		call_error(c, judge_refuse(c, "create", "devices (built-in)", EPERM,
+					   "making a device was refused") ?: EPERM);
+		return;
+	default:
+		call_error(c, (m.mode & S_IFMT) == S_IFDIR ? EPERM : EINVAL);
+		return;
+	}
+	change_make(c, dirfd, path, ACCESS_CREATE, act_mknod, &m);
+}
+
+static int act_symlink(struct call *c, struct entry *e, void *arg)
+{
+	const struct make *m = arg;
+
+	(void)c;
+	return symlinkat(m->target, e->dir.fd, e->leaf) < 0 ? -errno : 0;
+}
+
+static void do_symlink(struct call *c, int target, int dirfd, int path)
+{
+	struct make m = {.target = c->path[1]};
+	int rc = tracee_path(c, c->arg[target], c->path[1]);
+
+	if (rc <= 0) {
+		path_copy_failed(c, rc == 0 ? -ENOENT : rc);
+		return;
+	}
+	c->event.target = (struct bytes){c->path[1], (size_t)rc};
+	change_make(c, dirfd, path, ACCESS_CREATE, act_symlink, &m);
+}
+
+static void handle_mkdirat(struct call *c)
+{
+	do_mkdir(c, call_int(c, 0), 1, c->arg[2]);
+}
+
+static void handle_mknodat(struct call *c)
+{
+	do_mknod(c, call_int(c, 0), 1, c->arg[2], c->arg[3]);
+}
+
+static void handle_symlinkat(struct call *c)
+{
+	do_symlink(c, 0, call_int(c, 1), 2);
+}
+
+#define DOC_MAKE "The entry is made by the supervisor in its pinned directory, with the caller's umask."
+
+const struct sysc sysc_mkdirat = {
+	.name = "mkdirat", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mkdirat, .doc = DOC_MAKE,
+};
+const struct sysc sysc_mknodat = {
+	.name = "mknodat", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mknodat,
+	.doc = DOC_MAKE " Files, FIFOs and sockets only.",
+};
+const struct sysc sysc_symlinkat = {
+	.name = "symlinkat", .op = "create", .action = SYSC_NOTIFY, .handle = handle_symlinkat, .doc = DOC_MAKE,
+};
+
+#ifdef SYS_mkdir
+static void handle_mkdir(struct call *c)
+{
+	do_mkdir(c, AT_FDCWD, 0, c->arg[1]);
+}
+
+static void handle_mknod(struct call *c)
+{
+	do_mknod(c, AT_FDCWD, 0, c->arg[1], c->arg[2]);
+}
+
+static void handle_symlink(struct call *c)
+{
+	do_symlink(c, 0, AT_FDCWD, 1);
+}
+
+const struct sysc sysc_mkdir = {
+	.name = "mkdir", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mkdir, .doc = DOC_MAKE,
+};
+const struct sysc sysc_mknod = {
+	.name = "mknod", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mknod,
+	.doc = DOC_MAKE " Files, FIFOs and sockets only.",
+};
+const struct sysc sysc_symlink = {
+	.name = "symlink", .op = "create", .action = SYSC_NOTIFY, .handle = handle_symlink, .doc = DOC_MAKE,
+};
+#endif

@@ -1,0 +1,406 @@
+/*
+ * open, openat, openat2, creat.
+ *
+ * An existing object is pinned with O_PATH, decided on, and opened again through its pin with the caller's flags, so
+ * that what was judged is what is opened and the kernel gives the errors. A new one is made with O_EXCL in its pinned
+ * directory, so that nothing put there in between is opened unjudged; if something was, it all starts again.
+ *
+ * BPF lets O_PATH through: such a descriptor reads and writes nothing, and each use of it with a path is judged. It
+ * also lets read-only opens through while no rule restricts reading.
+ */
+#include <errno.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/crew.h"
+#include "supervisor/device.h"
+#include "supervisor/dispatch.h"
+#include "supervisor/judge.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+#define RETRIES 16
+
+/* A request to open as copied from the caller. */
+struct opening {
+	int dirfd;
+	uint64_t addr;
+	int flags;
+	mode_t mode;
+	uint64_t resolve; /* of openat2 */
+};
+
+static bool wants_write(int flags)
+{
+	int m = flags & O_ACCMODE;
+
+	/* Mode 3 asks for permission to read and write and gives a descriptor for ioctl only. */
+	return m != O_RDONLY || (flags & O_TRUNC);
+}
+
+static int accmode(int flags)
+{
+	int m = flags & O_ACCMODE;
+
+	if (m == 3 || (m == O_RDONLY && (flags & O_TRUNC)))
+		return O_RDWR;
+	return m;
+}
+
+static int judge_open(struct call *c, const struct object *o, int flags)
+{
+	bool write = wants_write(flags);
+
+	/* The kernel refuses these before it changes anything: leave them to it. */
+	if (S_ISLNK(o->st.stx_mode) || S_ISSOCK(o->st.stx_mode) || (S_ISDIR(o->st.stx_mode) && write))
+		return tracee_check(c) < 0 ? JUDGE_GONE : 0;
+	/* What may not be read may not be written either: one question is enough. */
+	return judge_object(c, write ? ACCESS_WRITE : ACCESS_READ, o, accmode(flags));
+}
+
+/* May open(2) itself wait for something? */
+static bool may_block(const struct object *o, int flags)
+{
+	if (flags & O_NONBLOCK)
+		return false;
+	return S_ISFIFO(o->st.stx_mode) || S_ISCHR(o->st.stx_mode) || S_ISBLK(o->st.stx_mode);
+}
+
+static int reopen(struct call *c, const struct object *o, int flags)
+{
+	char number[16];
+	int fd;
+
+	if (device_is_tty(&o->st))
+		return device_open_tty(c, flags);
+	snprintf(number, sizeof(number), "%d", o->fd);
+	fd = openat(c->s->self_fd, number, flags | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+static void give(struct call *c, int fd, const struct object *o, int flags)
+{
+	if (o && device_is_ptmx(&o->st))
+		device_note_pty(c, fd);
+	call_fd(c, fd, flags & O_CLOEXEC);
+}
+
+/* Opens the judged pin, in a way that may be waited for, and answers. */
+static void open_pin(struct call *c, const struct object *o, int flags)
+{
+	enum crew_wake wake = CREW_DONE;
+	bool block = may_block(o, flags);
+	int fd;
+
+	if (block && !crew_block_begin(c)) {
+		call_error(c, EAGAIN);
+		return;
+	}
+	fd = reopen(c, o, flags);
+	if (block)
+		wake = crew_block_end(c);
+	if (fd >= 0)
+		give(c, fd, o, flags);
+	else if (wake == CREW_GONE)
+		call_gone(c);
+	else if (fd == -EINTR && wake == CREW_SIGNAL)
+		call_restart(c);
+	else
+		call_error(c, -fd);
+}
+
+/* O_CREAT on something that is there. 0 or the kernel's errno for it. */
+static int existing_with_creat(const struct object *o, int flags)
+{
+	if (flags & O_EXCL)
+		return EEXIST;
+	if (S_ISDIR(o->st.stx_mode))
+		return EISDIR;
+	return 0;
+}
+
+static void open_existing(struct call *c, const struct opening *q, struct object *o)
+{
+	int flags = q->flags, rc = 0;
+
+	if (flags & O_CREAT)
+		rc = existing_with_creat(o, flags);
+	if (rc == 0 && S_ISLNK(o->st.stx_mode) && !(flags & O_DIRECTORY))
+		rc = ELOOP; /* O_NOFOLLOW: reopening the pin would not say so */
+	if (rc) {
+		call_error(c, rc);
+		return;
+	}
+	rc = judge_open(c, o, flags);
+	if (rc)
+		judge_answer(c, rc);
+	else
+		open_pin(c, o, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
+}
+
+/* Makes the file. Returns a descriptor, -errno, or -EEXIST when something else was there first. */
+static int create(struct call *c, const struct opening *q, struct entry *e, int *answered)
+{
+	struct entry_verdict ev;
+	int rc, fd;
+
+	pthread_rwlock_rdlock(&c->s->names);
+	rc = judge_entry(c, ACCESS_CREATE, e, &ev);
+	if (rc) {
+		pthread_rwlock_unlock(&c->s->names);
+		judge_answer(c, rc);
+		*answered = 1;
+		return -1;
+	}
+	fd = openat(e->dir.fd, e->leaf, q->flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+		    path_mode(c, e->dir.fd, q->mode));
+	fd = fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		judge_note_created(c, e, &ev);
+	pthread_rwlock_unlock(&c->s->names);
+	return fd;
+}
+
+/*
+ * O_CREAT where nothing was found. A dangling symbolic link as the last component is followed: the file is made where
+ * it points to. Returns true when answered, false to start again.
+ */
+static bool open_new(struct call *c, const struct opening *q, int links)
+{
+	char target[PATH_MAX];
+	struct entry e;
+	int answered = 0, fd, rc;
+	ssize_t n;
+
+	rc = resolve_entry(c, 0, q->dirfd, q->resolve, &e);
+	if (rc < 0) {
+		call_error(c, -rc);
+		return true;
+	}
+	if (e.special || e.leaf[e.leaf_len] == '/') {
+		call_error(c, EISDIR);
+		entry_close(&e);
+		return true;
+	}
+	if (e.exists && S_ISLNK(e.st.stx_mode) && !(q->flags & (O_EXCL | O_NOFOLLOW))) {
+		if (q->resolve) {
+			/* Following the link ourselves would leave the caller's own restrictions. */
+			call_error(c, ELOOP);
+			entry_close(&e);
+			return true;
+		}
+		n = readlinkat(e.dir.fd, e.leaf, target, sizeof(target));
+		rc = n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : path_join(c, 0, &e, target, (size_t)n);
+		entry_close(&e);
+		if (links <= 0 || rc < 0) {
+			call_error(c, links <= 0 ? ELOOP : -rc);
+			return true;
+		}
+		return open_new(c, q, links - 1);
+	}
+	fd = create(c, q, &e, &answered);
+	entry_close(&e);
+	if (answered)
+		return true;
+	if (fd == -EEXIST && !(q->flags & O_EXCL))
+		return false;
+	if (fd >= 0)
+		give(c, fd, NULL, q->flags);
+	else
+		call_error(c, -fd);
+	return true;
+}
+
+/* An unnamed file in a directory: creating, and writing what it may become. */
+static void open_tmpfile(struct call *c, const struct opening *q, struct object *dir)
+{
+	struct entry e = {.dir = *dir, .leaf = "(new)", .leaf_len = 5};
+	struct entry_verdict ev;
+	int rc, fd;
+
+	if (!S_ISDIR(dir->st.stx_mode)) {
+		call_error(c, ENOTDIR);
+		return;
+	}
+	if ((q->flags & O_ACCMODE) == O_RDONLY) {
+		call_error(c, EINVAL);
+		return;
+	}
+	path_name_entry(c, 0, &e);
+	rc = judge_entry(c, ACCESS_CREATE, &e, &ev);
+	if (rc) {
+		judge_answer(c, rc);
+		return;
+	}
+	fd = openat(dir->fd, ".", q->flags | O_CLOEXEC, path_mode(c, dir->fd, q->mode));
+	if (fd < 0)
+		call_error(c, errno);
+	else
+		give(c, fd, NULL, q->flags);
+}
+
+static int resolve_opening(struct call *c, const struct opening *q, struct object *o)
+{
+	bool nofollow = (q->flags & O_NOFOLLOW) || (q->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+
+	return resolve_object(c, 0, q->dirfd, nofollow ? RESOLVE_NOFOLLOW : 0, q->resolve, o);
+}
+
+static void do_open(struct call *c, const struct opening *q)
+{
+	char copy[PATH_MAX];
+	struct object o;
+	int rc = tracee_path(c, q->addr, c->path[0]);
+
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	memcpy(copy, c->path[0], (size_t)rc + 1);
+	for (int i = 0; i < RETRIES; i++) {
+		memcpy(c->path[0], copy, strlen(copy) + 1);
+		memset(&c->event, 0, sizeof(c->event));
+		rc = resolve_opening(c, q, &o);
+		if (rc == 0) {
+			if ((q->flags & O_TMPFILE) == O_TMPFILE)
+				open_tmpfile(c, q, &o);
+			else
+				open_existing(c, q, &o);
+			object_close(&o);
+			return;
+		}
+		if (rc != -ENOENT || !(q->flags & O_CREAT) || (q->flags & O_TMPFILE) == O_TMPFILE) {
+			call_error(c, -rc);
+			return;
+		}
+		if (open_new(c, q, 40))
+			return;
+	}
+	call_error(c, EAGAIN);
+}
+
+/* open(2) ignores what it does not know; keep to what this kernel's headers name, so that a later flag is not
+ * passed on undecided. */
+#define KNOWN_FLAGS                                                                                          \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC |      \
+	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH |      \
+	 O_TMPFILE)
+
+static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t mode)
+{
+	struct opening q = {.dirfd = dirfd, .addr = c->arg[path], .flags = flags & KNOWN_FLAGS,
+			    .mode = mode & 07777};
+
+	/* With O_CREAT and O_DIRECTORY together kernels differ; the newer ones refuse. */
+	if ((q.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) && (q.flags & O_TMPFILE) != O_TMPFILE) {
+		call_error(c, EINVAL);
+		return;
+	}
+	do_open(c, &q);
+}
+
+#ifdef SYS_open
+static void handle_open2(struct call *c)
+{
+	handle_open(c, AT_FDCWD, 0, call_int(c, 1), (mode_t)c->arg[2]);
+}
+#endif
+
+static void handle_openat(struct call *c)
+{
+	handle_open(c, call_int(c, 0), 1, call_int(c, 2), (mode_t)c->arg[3]);
+}
+
+#ifdef SYS_creat
+static void handle_creat(struct call *c)
+{
+	handle_open(c, AT_FDCWD, 0, O_CREAT | O_WRONLY | O_TRUNC, (mode_t)c->arg[1]);
+}
+#endif
+
+#define KNOWN_RESOLVE                                                                                        \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | \
+	 RESOLVE_CACHED)
+
+/* Copies the struct, whatever its size: bytes that we do not know must be zero, as the kernel demands. */
+static int copy_how(struct call *c, struct open_how *how)
+{
+	unsigned char raw[4096];
+	uint64_t size = c->arg[3];
+	int rc;
+
+	if (size < sizeof(*how))
+		return -EINVAL;
+	if (size > sizeof(raw))
+		return -E2BIG;
+	rc = tracee_read(c, c->arg[2], raw, size);
+	if (rc < 0)
+		return rc;
+	for (size_t i = sizeof(*how); i < size; i++)
+		if (raw[i])
+			return -E2BIG;
+	memcpy(how, raw, sizeof(*how));
+	return 0;
+}
+
+static void handle_openat2(struct call *c)
+{
+	struct opening q = {.dirfd = call_int(c, 0), .addr = c->arg[1]};
+	struct open_how how;
+	int rc = copy_how(c, &how);
+
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	if (how.flags & ~(uint64_t)KNOWN_FLAGS || how.resolve & ~(uint64_t)KNOWN_RESOLVE ||
+	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | (__O_TMPFILE & ~O_DIRECTORY))))) {
+		call_error(c, EINVAL);
+		return;
+	}
+	q.flags = (int)how.flags;
+	q.mode = (mode_t)how.mode;
+	q.resolve = how.resolve;
+	if ((q.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) &&
+	    (q.flags & O_TMPFILE) != O_TMPFILE) {
+		call_error(c, EINVAL);
+		return;
+	}
+	if (q.flags & O_PATH) {
+		/* The kernel gives no O_PATH descriptor to another process, and the flag lies in memory, where it could be
+		 * changed. Programs fall back to openat(O_PATH). */
+		call_error(c, ENOSYS);
+		return;
+	}
+	do_open(c, &q);
+}
+
+#define OPEN_WHEN(arg)                                                                                       \
+	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_ANY(arg, O_PATH)),                                                 \
+		  SYSC_IF_OFF(FEATURE_READS, SYSC_ALLOW,                                                     \
+			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | (__O_TMPFILE & ~O_DIRECTORY))))
+#define OPEN_DOC                                                                                             \
+	"The object is pinned, judged and opened again by the supervisor with the caller's flags; O_PATH is left " \
+	"to the kernel, and so are read-only opens while nothing restricts reading."
+
+#ifdef SYS_open
+const struct sysc sysc_open = {
+	.name = "open", .op = "open", .action = SYSC_NOTIFY, OPEN_WHEN(1), .handle = handle_open2, .doc = OPEN_DOC,
+};
+#endif
+const struct sysc sysc_openat = {
+	.name = "openat", .op = "open", .action = SYSC_NOTIFY, OPEN_WHEN(2), .handle = handle_openat, .doc = OPEN_DOC,
+};
+const struct sysc sysc_openat2 = {
+	.name = "openat2", .op = "open", .action = SYSC_NOTIFY, .handle = handle_openat2,
+	.doc = "As openat; with O_PATH it answers ENOSYS, since its flags lie in memory.",
+};
+#ifdef SYS_creat
+const struct sysc sysc_creat = {
+	.name = "creat", .op = "open", .action = SYSC_NOTIFY, .handle = handle_creat,
+	.doc = "As open with O_CREAT, O_WRONLY and O_TRUNC.",
+};
+#endif

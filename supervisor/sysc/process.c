@@ -1,0 +1,173 @@
+/*
+ * Looking into, tracing and tuning other processes; changes of identity; exec.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <stdatomic.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+
+#include "supervisor/isolate.h"
+#include "supervisor/judge.h"
+#include "supervisor/member.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+extern const struct sysc sysc_setpriority;
+
+static void handle_first(struct call *c)
+{
+	isolate_pid(c, "trace", call_int(c, 0));
+}
+
+static void handle_second(struct call *c)
+{
+	isolate_pid(c, "trace", call_int(c, 1));
+}
+
+static void handle_kcmp(struct call *c)
+{
+	int other = call_int(c, 1);
+
+	if (!member_is(c->s, other))
+		isolate_refuse(c, "trace", other);
+	else
+		handle_first(c);
+}
+
+/* setpriority and ioprio_set on a process or a group; by user would reach strangers (BPF refuses it). */
+static void handle_priority(struct call *c)
+{
+	bool group = call_int(c, 0) == (c->sysc == &sysc_setpriority ? PRIO_PGRP : IOPRIO_WHO_PGRP);
+	int who = call_int(c, 1);
+	struct member_stat st;
+
+	if (!group) {
+		isolate_pid(c, "trace", who);
+		return;
+	}
+	if (who == 0 && member_stat(c->s, c->tid, &st))
+		who = st.pgrp;
+	if (isolate_group_is_own(c->s, who))
+		call_continue(c);
+	else
+		isolate_refuse(c, "trace", -who);
+}
+
+#define DOC_PID "On processes of the session only."
+#define ROW(call, fn) \
+	const struct sysc sysc_##call = { \
+		.name = #call, .op = "trace", .action = SYSC_NOTIFY, .handle = fn, .doc = DOC_PID, \
+	}
+/* Zero is the caller itself. */
+#define ROW_ZERO(call, fn) \
+	const struct sysc sysc_##call = { \
+		.name = #call, .op = "trace", .action = SYSC_NOTIFY, \
+		SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, 0))), .handle = fn, .doc = DOC_PID, \
+	}
+
+ROW(process_vm_readv, handle_first);
+ROW(process_vm_writev, handle_first);
+ROW(kcmp, handle_kcmp);
+ROW_ZERO(prlimit64, handle_first);
+ROW_ZERO(sched_setaffinity, handle_first);
+ROW_ZERO(sched_setscheduler, handle_first);
+ROW_ZERO(sched_setparam, handle_first);
+ROW_ZERO(sched_setattr, handle_first);
+ROW_ZERO(migrate_pages, handle_first);
+ROW_ZERO(move_pages, handle_first);
+ROW_ZERO(get_robust_list, handle_first);
+
+const struct sysc sysc_ptrace = {
+	.name = "ptrace",
+	.op = "trace",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PTRACE_ATTACH)), SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PTRACE_SEIZE))),
+	.handle = handle_second,
+	.doc = "A process of the session may be traced; other requests act on tracees only.",
+};
+
+#define PRIORITY_WHEN(process, user) \
+	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, process), ARG_IS(1, 0)), SYSC_IF(SYSC_EPERM, ARG_IS(0, user)))
+
+const struct sysc sysc_setpriority = {
+	.name = "setpriority", .op = "trace", .action = SYSC_NOTIFY, PRIORITY_WHEN(PRIO_PROCESS, PRIO_USER),
+	.handle = handle_priority, .doc = DOC_PID,
+};
+const struct sysc sysc_ioprio_set = {
+	.name = "ioprio_set", .op = "trace", .action = SYSC_NOTIFY,
+	PRIORITY_WHEN(IOPRIO_WHO_PROCESS, IOPRIO_WHO_USER), .handle = handle_priority, .doc = DOC_PID,
+};
+
+/*
+ * From now on a process may be another user than the command was at its start, so every caller's identity is looked at.
+ * Set before the kernel performs the change.
+ */
+static void handle_identity(struct call *c)
+{
+	atomic_store(&c->s->identity_changed, true);
+	call_continue(c);
+}
+
+#define ROW_IDENTITY(call) \
+	const struct sysc sysc_##call = { \
+		.name = #call, .op = "identity", .action = SYSC_NOTIFY, .needs = FEATURE_IDENT, \
+		.handle = handle_identity, \
+		.doc = "Left to the kernel; a command that starts with capabilities is asked who it is from then on.", \
+	}
+
+ROW_IDENTITY(setuid);
+ROW_IDENTITY(setgid);
+ROW_IDENTITY(setreuid);
+ROW_IDENTITY(setregid);
+ROW_IDENTITY(setresuid);
+ROW_IDENTITY(setresgid);
+ROW_IDENTITY(setfsuid);
+ROW_IDENTITY(setfsgid);
+ROW_IDENTITY(setgroups);
+ROW_IDENTITY(capset);
+
+/*
+ * An exec cannot be performed for another process: it is judged and continued. What the kernel then reads may differ, so
+ * this keeps a program from being started by its name, and is no wall by itself.
+ */
+static void do_exec(struct call *c, int dirfd, int path, int flags)
+{
+	int how = path_flags(flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)), rc;
+	struct object o;
+
+	rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, &o);
+	if (rc < 0) {
+		/* The kernel finds the same, and says it. */
+		call_continue(c);
+		return;
+	}
+	rc = judge_object(c, ACCESS_EXEC, &o, O_RDONLY);
+	object_close(&o);
+	if (rc == 0)
+		call_continue(c);
+	else
+		/* EACCES, so that a search along PATH goes on. */
+		judge_answer(c, rc == EPERM ? EACCES : rc);
+}
+
+static void handle_execve(struct call *c)
+{
+	do_exec(c, AT_FDCWD, 0, 0);
+}
+
+static void handle_execveat(struct call *c)
+{
+	do_exec(c, call_int(c, 0), 1, call_int(c, 4));
+}
+
+#define DOC_EXEC "Left to the kernel unless reads of programs are recorded or refused."
+const struct sysc sysc_execve = {
+	.name = "execve", .op = "exec", .action = SYSC_NOTIFY, .needs = FEATURE_EXEC, .handle = handle_execve,
+	.doc = DOC_EXEC,
+};
+const struct sysc sysc_execveat = {
+	.name = "execveat", .op = "exec", .action = SYSC_NOTIFY, .needs = FEATURE_EXEC, .handle = handle_execveat,
+	.doc = DOC_EXEC,
+};

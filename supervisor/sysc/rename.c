@@ -1,0 +1,312 @@
+/*
+ * rename, renameat, renameat2.
+ *
+ * Both names are judged. A directory takes its contents along, and rules hold by name: so the rules that can still match
+ * beneath the old and the new name must be the same. Where they are not, everything beneath is looked at, with all
+ * other changes of names held up meanwhile, and the rename is refused if any verdict would change.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "supervisor/change.h"
+#include "supervisor/compat.h"
+#include "supervisor/idset.h"
+#include "supervisor/path.h"
+
+/* More entries than this are not looked at: EXDEV makes programs copy instead, each file judged by itself. */
+#define SCAN_MAX 200000
+
+/* Two names of one directory, growing and shrinking together while its contents are walked. */
+struct scan {
+	struct call *c;
+	char *name[2];
+	size_t len[2], size;
+	int left;
+};
+
+static enum decision decision_of(const struct scan *s, int i, enum access a, enum objtype type)
+{
+	struct request q = {.access = a, .type = type, .path = s->name[i], .len = s->len[i]};
+	enum decision d = policy_decide(s->c->s->policy, &q).decision;
+
+	/* What lies beneath a directory that the session may move is its own. */
+	return d == VERDICT_ALLOW_IF_OWN ? VERDICT_ALLOW : d;
+}
+
+static bool same_verdicts(const struct scan *s, enum objtype type)
+{
+	static const enum access all[] = {ACCESS_READ, ACCESS_WRITE, ACCESS_CREATE, ACCESS_DELETE, ACCESS_RENAME,
+					  ACCESS_METADATA, ACCESS_EXEC, ACCESS_CONNECT_UNIX};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (decision_of(s, 0, all[i], type) != decision_of(s, 1, all[i], type))
+			return false;
+	return true;
+}
+
+static bool push(struct scan *s, const char *leaf)
+{
+	size_t n = strlen(leaf);
+
+	for (int i = 0; i < 2; i++) {
+		if (s->len[i] + n + 2 > s->size)
+			return false;
+		s->name[i][s->len[i]++] = '/';
+		memcpy(s->name[i] + s->len[i], leaf, n + 1);
+		s->len[i] += n;
+	}
+	return true;
+}
+
+static void pop(struct scan *s, const char *leaf)
+{
+	for (int i = 0; i < 2; i++) {
+		s->len[i] -= strlen(leaf) + 1;
+		s->name[i][s->len[i]] = '\0';
+	}
+}
+
+static int scan_dir(struct scan *s, int dir);
+
+static int scan_entry(struct scan *s, int dir, const char *leaf)
+{
+	struct stat st;
+	int rc = 0, fd;
+
+	if (--s->left < 0)
+		return -EXDEV;
+	if (fstatat(dir, leaf, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!push(s, leaf))
+		return -EXDEV;
+	if (!same_verdicts(s, S_ISDIR(st.st_mode) ? OBJ_DIR : OBJ_OTHER)) {
+		rc = -EPERM;
+	} else if (S_ISDIR(st.st_mode) &&
+		   !policy_same_beneath(s->c->s->policy, s->name[0], s->len[0], s->name[1], s->len[1])) {
+		fd = openat(dir, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		rc = fd < 0 ? -EXDEV : scan_dir(s, fd);
+	}
+	if (rc == 0)
+		pop(s, leaf);
+	return rc;
+}
+
+/* Takes over dir. */
+static int scan_dir(struct scan *s, int dir)
+{
+	DIR *d = fdopendir(dir);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d) {
+		close(dir);
+		return -EXDEV;
+	}
+	while (rc == 0 && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = scan_entry(s, dirfd(d), e->d_name);
+	closedir(d);
+	return rc;
+}
+
+/* May what lies beneath from go to the name of to? 0, or -errno with s->name[0] at the entry that may not. */
+static int scan(struct scan *s, const struct entry *from, const struct entry *to)
+{
+	int fd;
+
+	memcpy(s->name[0], from->name, from->len + 1);
+	memcpy(s->name[1], to->name, to->len + 1);
+	s->len[0] = from->len;
+	s->len[1] = to->len;
+	fd = openat(from->dir.fd, from->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP || errno == ENOENT ? 0 : -EXDEV;
+	return scan_dir(s, fd);
+}
+
+struct renaming {
+	struct entry from, to;
+	unsigned flags;
+	struct entry_verdict from_ev, to_ev;
+};
+
+static bool moves_dir(const struct entry *e)
+{
+	return e->exists && S_ISDIR(e->st.stx_mode);
+}
+
+/* Whatever the entry is now: it may be a directory by the time that the names are locked. */
+static bool changes_rules(const struct call *c, const struct entry *from, const struct entry *to)
+{
+	return !policy_same_beneath(c->s->policy, from->name, from->len, to->name, to->len);
+}
+
+static int refuse_tree(struct call *c, const struct scan *s)
+{
+	snprintf(c->message, sizeof(c->message),
+		 "renaming a directory was refused: other rules would hold for what is in it (%.300s)", s->name[0]);
+	return judge_refuse(c, "rename", "rename of a directory (built-in)", EPERM, c->message);
+}
+
+/* With session->names held for writing. 0, or an errno to answer (the refusal recorded). */
+static int judge_trees(struct call *c, struct renaming *r)
+{
+	char a[2 * PATH_MAX], b[2 * PATH_MAX];
+	struct scan s = {.c = c, .name = {a, b}, .size = sizeof(a), .left = SCAN_MAX};
+	int rc = 0;
+
+	if (changes_rules(c, &r->from, &r->to))
+		rc = scan(&s, &r->from, &r->to);
+	if (rc == 0 && (r->flags & RENAME_EXCHANGE) && changes_rules(c, &r->to, &r->from))
+		rc = scan(&s, &r->to, &r->from);
+	if (rc == -EPERM)
+		return refuse_tree(c, &s);
+	return -rc;
+}
+
+/* For writing when a directory changes its rules or an own area demands it, else for reading. */
+static int lock(struct call *c, struct renaming *r, bool *trees)
+{
+	struct entry_verdict both = {.in_own_area = r->from_ev.in_own_area};
+	struct timespec t;
+
+	*trees = changes_rules(c, &r->from, &r->to) ||
+		 ((r->flags & RENAME_EXCHANGE) && changes_rules(c, &r->to, &r->from));
+	if (!*trees)
+		return change_lock(c, &r->from, &both);
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 2;
+	return pthread_rwlock_timedwrlock(&c->s->names, &t) == 0 ? 0 : -EBUSY;
+}
+
+static int judge_names(struct call *c, struct renaming *r)
+{
+	int rc = judge_entry(c, ACCESS_RENAME, &r->from, &r->from_ev);
+
+	c->event.target = (struct bytes){r->to.name, r->to.len};
+	if (rc)
+		return rc;
+	c->event.path = (struct bytes){r->from.name, r->from.len};
+	r->to.becomes_dir = moves_dir(&r->from);
+	rc = judge_entry(c, ACCESS_CREATE, &r->to, &r->to_ev);
+	if (rc == 0 && r->to.exists)
+		rc = judge_entry(c, ACCESS_RENAME, &r->to, &r->to_ev);
+	if (rc == 0 && (r->flags & RENAME_EXCHANGE)) {
+		r->from.becomes_dir = moves_dir(&r->to);
+		rc = judge_entry(c, ACCESS_CREATE, &r->from, &r->from_ev);
+	}
+	return rc;
+}
+
+static void note(struct call *c, struct renaming *r)
+{
+	/* A replaced object is gone with its last name. */
+	if (r->to.exists && !(r->flags & RENAME_EXCHANGE) &&
+	    (S_ISDIR(r->to.st.stx_mode) || r->to.st.stx_nlink == 1) &&
+	    r->to.st.stx_ino != r->from.st.stx_ino) {
+		idset_remove(c->s->created, &r->to.st);
+		idset_remove(c->s->own_links, &r->to.st);
+	}
+	judge_note_created(c, &r->to, &r->to_ev);
+	if (r->flags & RENAME_EXCHANGE)
+		judge_note_created(c, &r->from, &r->from_ev);
+}
+
+static void rename_judged(struct call *c, struct renaming *r)
+{
+	bool trees;
+	int rc = judge_names(c, r);
+
+	if (rc) {
+		judge_answer(c, rc);
+		return;
+	}
+	rc = lock(c, r, &trees);
+	if (rc < 0) {
+		call_error(c, -rc);
+		return;
+	}
+	rc = trees ? judge_trees(c, r) : 0;
+	if (rc == 0) {
+		rc = renameat2(r->from.dir.fd, r->from.leaf, r->to.dir.fd, r->to.leaf, r->flags) < 0 ? errno : 0;
+		if (rc == 0)
+			note(c, r);
+	}
+	pthread_rwlock_unlock(&c->s->names);
+	if (rc)
+		call_error(c, rc);
+	else
+		call_return(c, 0);
+}
+
+static void do_rename(struct call *c, int fromdir, int from, int todir, int to, unsigned flags)
+{
+	struct renaming r = {.flags = flags};
+	int rc;
+
+	if (flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT) ||
+	    ((flags & RENAME_EXCHANGE) && (flags & (RENAME_NOREPLACE | RENAME_WHITEOUT)))) {
+		call_error(c, EINVAL);
+		return;
+	}
+	rc = resolve_entry_at(c, 0, fromdir, c->arg[from], &r.from);
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	rc = resolve_entry_at(c, 1, todir, c->arg[to], &r.to);
+	if (rc < 0)
+		path_copy_failed(c, rc);
+	else if (r.from.special || r.to.special) /* EBUSY and its kin, never a success */
+		call_error(c, flags & RENAME_NOREPLACE && !r.from.special ? EEXIST : EBUSY);
+	else if (!r.from.exists)
+		call_error(c, r.from.err);
+	else if ((flags & RENAME_NOREPLACE) && r.to.exists)
+		call_error(c, EEXIST);
+	else if ((flags & RENAME_EXCHANGE) && !r.to.exists)
+		call_error(c, r.to.err);
+	else
+		rename_judged(c, &r);
+	entry_close(&r.from);
+	entry_close(&r.to);
+}
+
+static void handle_renameat(struct call *c)
+{
+	do_rename(c, call_int(c, 0), 1, call_int(c, 2), 3, 0);
+}
+
+static void handle_renameat2(struct call *c)
+{
+	do_rename(c, call_int(c, 0), 1, call_int(c, 2), 3, (unsigned)call_int(c, 4));
+}
+
+#define DOC_RENAME "Both names are judged, for a directory also what it takes along; the supervisor renames between the pinned directories."
+
+#ifdef SYS_renameat
+const struct sysc sysc_renameat = {
+	.name = "renameat", .op = "rename", .action = SYSC_NOTIFY, .handle = handle_renameat, .doc = DOC_RENAME,
+};
+#endif
+const struct sysc sysc_renameat2 = {
+	.name = "renameat2", .op = "rename", .action = SYSC_NOTIFY, .handle = handle_renameat2, .doc = DOC_RENAME,
+};
+
+#ifdef SYS_rename
+static void handle_rename(struct call *c)
+{
+	do_rename(c, AT_FDCWD, 0, AT_FDCWD, 1, 0);
+}
+
+const struct sysc sysc_rename = {
+	.name = "rename", .op = "rename", .action = SYSC_NOTIFY, .handle = handle_rename, .doc = DOC_RENAME,
+};
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Signals to processes.
+ *
+ * A number in a register is judged and the call continued. Groups and "all" would reach strangers (the process the user
+ * started, the other commands of its pipeline): they are sent by the supervisor, to members only, unless the group
+ * consists of members.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "supervisor/isolate.h"
+#include "supervisor/judge.h"
+#include "supervisor/member.h"
+#include "supervisor/path.h"
+#include "supervisor/tracee.h"
+
+struct sending {
+	struct session *s;
+	int sig;
+	pid_t pgrp;   /* 0: all */
+	pid_t except; /* kill(-1) spares the caller */
+	int sent, failed;
+};
+
+static bool send_one(pid_t pid, void *arg)
+{
+	struct sending *x = arg;
+	struct member_stat st;
+
+	if (pid == x->except || (x->pgrp && (!member_stat(x->s, pid, &st) || st.pgrp != x->pgrp)))
+		return true;
+	if (kill(pid, x->sig) == 0)
+		x->sent++;
+	else
+		x->failed = errno;
+	return true;
+}
+
+static void send_many(struct call *c, pid_t pgrp, pid_t except, int sig)
+{
+	struct sending x = {.s = c->s, .sig = sig, .pgrp = pgrp, .except = except};
+
+	if (sig < 0 || sig > 64) {
+		call_error(c, EINVAL);
+		return;
+	}
+	if (tracee_check(c) < 0) {
+		call_gone(c);
+		return;
+	}
+	member_each(c->s, send_one, &x);
+	if (x.sent)
+		call_return(c, 0);
+	else if (x.failed)
+		call_error(c, x.failed);
+	else if (pgrp)
+		isolate_refuse(c, "signal", -pgrp);
+	else
+		call_error(c, ESRCH);
+}
+
+static void handle_kill(struct call *c)
+{
+	int pid = call_int(c, 0), sig = call_int(c, 1);
+	struct member_stat st;
+	struct tracee_status who;
+
+	if (pid > 0) {
+		isolate_pid(c, "signal", pid);
+	} else if (pid == -1) {
+		if (tracee_status(c->s, c->tid, &who) < 0)
+			call_error(c, EPERM);
+		else
+			send_many(c, 0, who.tgid, sig);
+	} else {
+		pid_t pgrp = -pid;
+
+		if (pid == 0 && member_stat(c->s, c->tid, &st))
+			pgrp = st.pgrp;
+		if (pgrp > 0 && isolate_group_is_own(c->s, pgrp))
+			call_continue(c);
+		else
+			send_many(c, pgrp, 0, sig);
+	}
+}
+
+static void handle_first(struct call *c)
+{
+	isolate_pid(c, "signal", call_int(c, 0));
+}
+
+/* The process that the caller's descriptor stands for: a pidfd, or a directory /proc/PID. 0: none. */
+static pid_t pid_of_descriptor(struct call *c, int fd)
+{
+	char name[48], buf[1024];
+	const char *p;
+	ssize_t n;
+	int info;
+
+	snprintf(name, sizeof(name), "%d/fdinfo/%d", c->tid, fd);
+	info = openat(c->s->proc, name, O_RDONLY | O_CLOEXEC);
+	if (info < 0)
+		return 0;
+	n = read(info, buf, sizeof(buf) - 1);
+	close(info);
+	buf[n > 0 ? n : 0] = '\0';
+	p = strstr(buf, "\nPid:\t");
+	if (p)
+		return atoi(p + 6);
+	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
+	n = readlinkat(c->s->proc, name, buf, sizeof(buf) - 1);
+	buf[n > 0 ? n : 0] = '\0';
+	return strncmp(buf, "/proc/", 6) == 0 ? atoi(buf + 6) : 0;
+}
+
+/* Performed on a pidfd of our own: the caller could make its number mean another process meanwhile. */
+static void handle_pidfd_send_signal(struct call *c)
+{
+	pid_t pid = pid_of_descriptor(c, call_int(c, 0));
+	siginfo_t info;
+	int fd, rc = 0;
+
+	if (pid <= 0) {
+		call_error(c, pid == 0 ? EBADF : ESRCH);
+		return;
+	}
+	if (c->arg[2])
+		rc = tracee_read(c, c->arg[2], &info, sizeof(info));
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0 || !member_is(c->s, pid)) {
+		if (fd >= 0)
+			close(fd);
+		isolate_refuse(c, "signal", pid);
+		return;
+	}
+	if (tracee_check(c) < 0)
+		call_gone(c);
+	else if (syscall(SYS_pidfd_send_signal, fd, call_int(c, 1), c->arg[2] ? &info : NULL,
+			 (unsigned)c->arg[3]) < 0)
+		call_error(c, errno);
+	else
+		call_return(c, 0);
+	close(fd);
+}
+
+#define DOC_PID "Reaches processes of the session only."
+#define ROW(call, fn, text) \
+	const struct sysc sysc_##call = { \
+		.name = #call, .op = "signal", .action = SYSC_NOTIFY, .handle = fn, .doc = text, \
+	}
+
+ROW(kill, handle_kill, "Reaches processes of the session only; a group or -1 means its members in the session.");
+ROW(tkill, handle_first, DOC_PID);
+ROW(tgkill, handle_first, DOC_PID);
+ROW(rt_sigqueueinfo, handle_first, DOC_PID);
+ROW(rt_tgsigqueueinfo, handle_first, DOC_PID);
+ROW(pidfd_open, handle_first, DOC_PID);
+ROW(pidfd_send_signal, handle_pidfd_send_signal, "Sent by the supervisor, to processes of the session only.");

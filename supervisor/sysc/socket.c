@@ -1,0 +1,468 @@
+/*
+ * Sockets. Unix stream and seqpacket sockets are made by the supervisor and may be connected to what the session itself
+ * bound. All else that could reach beyond the session is closed.
+ *
+ * No datagram socket that can name its destination exists inside, so that send and sendmsg need no judging: a Unix
+ * datagram pair is made as a seqpacket pair, which keeps message bounds and cannot name anyone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "supervisor/change.h"
+#include "supervisor/crew.h"
+#include "supervisor/dispatch.h"
+#include "supervisor/idset.h"
+#include "supervisor/notify.h"
+#include "supervisor/path.h"
+#include "supervisor/sockets.h"
+#include "supervisor/tracee.h"
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+#define TYPE_MASK 0xf
+#define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
+
+static void refuse(struct call *c, const char *op, int err, const char *message)
+{
+	int rc = judge_refuse(c, op, "network closed (built-in)", err, message);
+
+	call_error(c, rc ? rc : err);
+}
+
+static void handle_socket(struct call *c)
+{
+	int family = call_int(c, 0), type = call_int(c, 1), protocol = call_int(c, 2);
+	int kind = type & TYPE_MASK, fd, given, rc;
+
+	if (family == AF_NETLINK) { /* programs that look for interfaces do without */
+		refuse(c, "socket", EPROTONOSUPPORT, NULL);
+		return;
+	}
+	if (family != AF_UNIX) {
+		refuse(c, "socket", EAFNOSUPPORT,
+		       "Connection blocked by network allowlist: internet sockets are closed in this version");
+		return;
+	}
+	if (kind != SOCK_STREAM && kind != SOCK_SEQPACKET) {
+		refuse(c, "socket", EPROTONOSUPPORT,
+		       "a Unix datagram socket was refused: it could reach any socket by name");
+		return;
+	}
+	fd = socket(family, type | SOCK_CLOEXEC, protocol);
+	if (fd < 0) {
+		call_error(c, errno);
+		return;
+	}
+	given = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	rc = given < 0 ? -errno : sockets_add(c->s, fd);
+	if (rc < 0) {
+		close(fd);
+		if (given >= 0)
+			close(given);
+		call_error(c, -rc);
+		return;
+	}
+	call_fd(c, given, type & SOCK_CLOEXEC);
+}
+
+static void handle_socketpair(struct call *c)
+{
+	int type = call_int(c, 1), pair[2], number[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | (type & SOCK_NONBLOCK) | SOCK_CLOEXEC, 0, pair) < 0) {
+		call_error(c, errno);
+		return;
+	}
+	number[0] = notify_add_fd(c->s->listener, c->id, pair[0], type & SOCK_CLOEXEC);
+	number[1] = number[0] < 0 ? number[0] :
+				    notify_add_fd(c->s->listener, c->id, pair[1], type & SOCK_CLOEXEC);
+	close(pair[0]);
+	close(pair[1]);
+	rc = number[1] < 0 ? number[1] : tracee_write(c, c->arg[3], number, sizeof(number));
+	call_result(c, rc < 0 ? rc : 0);
+}
+
+/* Copies a socket address. Its length, or -errno as the kernel gives it. */
+static int copy_address(struct call *c, struct sockaddr_storage *a)
+{
+	uint32_t len = (uint32_t)c->arg[2];
+	int rc;
+
+	memset(a, 0, sizeof(*a));
+	if (len > sizeof(*a))
+		return -EINVAL;
+	rc = len ? tracee_read(c, c->arg[1], a, len) : 0;
+	return rc < 0 ? rc : (int)len;
+}
+
+/* Takes the path out of a Unix address that names a file. */
+static int copy_sun_path(struct call *c, const struct sockaddr_un *a, int len)
+{
+	size_t n = strnlen(a->sun_path, (size_t)len - PATH_OFFSET);
+
+	if ((size_t)len > sizeof(*a))
+		return -EINVAL;
+	memcpy(c->path[0], a->sun_path, n);
+	c->path[0][n] = '\0';
+	return 0;
+}
+
+/* Our own duplicate of the caller's socket, for a call that decides where it goes. */
+static int own_socket(struct call *c, uint64_t *inode)
+{
+	*inode = tracee_socket_inode(c, call_int(c, 0));
+	if (*inode == 0) {
+		int pin = tracee_fd(c, call_int(c, 0));
+
+		if (pin < 0)
+			return -EBADF;
+		close(pin);
+		return -ENOTSOCK;
+	}
+	return sockets_get(c->s, *inode);
+}
+
+static void unknown_socket(struct call *c, const char *op)
+{
+	refuse(c, op, EPERM, "an inherited or received socket was refused: it was not made in this session");
+}
+
+/* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
+static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to, socklen_t to_len,
+			    const struct sockaddr_un *named, socklen_t named_len)
+{
+	bool block = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	enum crew_wake wake = CREW_DONE;
+	int rc;
+
+	if (block && !crew_block_begin(c)) {
+		call_error(c, EAGAIN);
+		return;
+	}
+	rc = connect(fd, (const struct sockaddr *)to, to_len) < 0 ? -errno : 0;
+	if (block)
+		wake = crew_block_end(c);
+	if (rc == 0) {
+		sockets_set_name(c->s, inode, SOCKETS_PEER, named, named_len);
+		sockets_release(c->s, inode);
+	}
+	if (wake == CREW_GONE)
+		call_gone(c);
+	else if (rc == -EINTR && wake == CREW_SIGNAL)
+		call_restart(c);
+	else
+		call_result(c, rc);
+}
+
+static void connect_file(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	struct object o;
+	int rc = copy_sun_path(c, a, len);
+
+	if (rc == 0)
+		rc = resolve_object(c, 0, AT_FDCWD, 0, 0, &o);
+	if (rc < 0) {
+		call_error(c, -rc);
+		return;
+	}
+	c->event.path = (struct bytes){o.name, o.len};
+	if (!S_ISSOCK(o.st.stx_mode)) {
+		call_error(c, ECONNREFUSED);
+	} else if (!sockets_is_own_file(c->s, &o.st)) {
+		snprintf(c->message, sizeof(c->message),
+			 "connect to %.200s refused: only Unix sockets of this session can be reached in this version",
+			 o.name);
+		refuse(c, "connect", EPERM, c->message);
+	} else if (tracee_check(c) < 0) {
+		call_gone(c);
+	} else {
+		c->event.op = "connect";
+		path_proc(o.fd, to.sun_path);
+		perform_connect(c, fd, inode, &to, sizeof(to), a, (socklen_t)len);
+	}
+	object_close(&o);
+}
+
+static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
+{
+	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
+	if (!sockets_is_own_abstract(c->s, a, (socklen_t)len)) {
+		refuse(c, "connect", EPERM,
+		       "connect to an abstract Unix socket refused: only those of this session can be reached");
+	} else if (tracee_check(c) < 0) {
+		call_gone(c);
+	} else {
+		c->event.op = "connect";
+		perform_connect(c, fd, inode, a, (socklen_t)len, a, (socklen_t)len);
+	}
+}
+
+static void handle_connect(struct call *c)
+{
+	struct sockaddr_storage ss;
+	struct sockaddr_un *a = (struct sockaddr_un *)&ss;
+	uint64_t inode;
+	int len, fd = own_socket(c, &inode);
+
+	if (fd == -ENOENT) {
+		unknown_socket(c, "connect");
+		return;
+	}
+	if (fd < 0) {
+		call_error(c, -fd);
+		return;
+	}
+	len = copy_address(c, &ss);
+	if (len < 0)
+		path_copy_failed(c, len);
+	else if ((size_t)len <= PATH_OFFSET || len > (int)sizeof(*a) || ss.ss_family != AF_UNIX)
+		call_error(c, EINVAL);
+	else if (a->sun_path[0] == '\0' && (size_t)len > PATH_OFFSET)
+		connect_abstract(c, fd, inode, a, len);
+	else
+		connect_file(c, fd, inode, a, len);
+	close(fd);
+}
+
+/* The name of the new file under the caller's umask: the kernel takes the socket inode's mode, masked by the umask of
+ * whoever binds, which is 0 here. */
+static int bind_with_mode(struct call *c, int fd, const struct sockaddr_un *to, int dir)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st) < 0 || fchmod(fd, path_mode(c, dir, st.st_mode & 07777)) < 0)
+		return -errno;
+	rc = bind(fd, (const struct sockaddr *)to, sizeof(*to)) < 0 ? -errno : 0;
+	fchmod(fd, st.st_mode & 07777);
+	return rc;
+}
+
+static int bind_entry(struct call *c, int fd, struct entry *e)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	char proc[PATH_PROC_SIZE];
+	struct statx st;
+	int n, rc;
+
+	n = snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", path_proc(e->dir.fd, proc), e->leaf);
+	if (n >= (int)sizeof(to.sun_path)) {
+		/* Too long by our way to the directory: bind beside it and rename. */
+		snprintf(to.sun_path, sizeof(to.sun_path), "%s/.cordon-%d-%llx", proc, c->tid,
+			 (unsigned long long)c->id);
+		rc = bind_with_mode(c, fd, &to, e->dir.fd);
+		if (rc == 0 && renameat2(AT_FDCWD, to.sun_path, e->dir.fd, e->leaf, RENAME_NOREPLACE) < 0) {
+			rc = errno == EEXIST ? -EADDRINUSE : -errno;
+			unlink(to.sun_path);
+		}
+	} else {
+		rc = bind_with_mode(c, fd, &to, e->dir.fd);
+	}
+	if (rc == 0 && statx(e->dir.fd, e->leaf, AT_SYMLINK_NOFOLLOW, IDSET_STATX, &st) == 0)
+		sockets_note_file(c->s, &st);
+	return rc;
+}
+
+static int bind_file(struct call *c, int fd, const struct sockaddr_un *a, int len)
+{
+	struct entry_verdict ev;
+	struct entry e;
+	int rc = copy_sun_path(c, a, len);
+
+	if (rc == 0)
+		rc = resolve_entry(c, 0, AT_FDCWD, 0, &e);
+	if (rc < 0)
+		return rc;
+	if (e.special || e.exists) {
+		entry_close(&e);
+		return -EADDRINUSE;
+	}
+	pthread_rwlock_rdlock(&c->s->names);
+	rc = judge_entry(c, ACCESS_CREATE, &e, &ev);
+	if (rc == 0) {
+		rc = bind_entry(c, fd, &e);
+		if (rc == 0)
+			judge_note_created(c, &e, &ev);
+	} else if (rc != JUDGE_GONE) {
+		rc = -rc;
+	}
+	pthread_rwlock_unlock(&c->s->names);
+	entry_close(&e);
+	return rc;
+}
+
+static int bind_abstract(struct call *c, int fd, const struct sockaddr_un *a, int len)
+{
+	c->event.op = "bind";
+	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
+	if (bind(fd, (const struct sockaddr *)a, (socklen_t)len) == 0)
+		return 0;
+	if (errno != EADDRINUSE)
+		return -errno;
+	/* Perhaps only our own duplicate still holds it. */
+	sockets_sweep(c->s);
+	return bind(fd, (const struct sockaddr *)a, (socklen_t)len) < 0 ? -errno : 0;
+}
+
+static void handle_bind(struct call *c)
+{
+	struct sockaddr_storage ss;
+	struct sockaddr_un *a = (struct sockaddr_un *)&ss;
+	bool file = false;
+	uint64_t inode;
+	int len, rc, fd = own_socket(c, &inode);
+
+	if (fd == -ENOENT) {
+		unknown_socket(c, "bind");
+		return;
+	}
+	if (fd < 0) {
+		call_error(c, fd == -EISCONN ? EINVAL : -fd);
+		return;
+	}
+	len = copy_address(c, &ss);
+	if (len < 0) {
+		rc = len;
+	} else if ((size_t)len < PATH_OFFSET || len > (int)sizeof(*a) || ss.ss_family != AF_UNIX) {
+		rc = -EINVAL;
+	} else if (tracee_check(c) < 0) {
+		rc = JUDGE_GONE;
+	} else {
+		file = (size_t)len > PATH_OFFSET && a->sun_path[0];
+		rc = file ? bind_file(c, fd, a, len) : bind_abstract(c, fd, a, len);
+	}
+	if (rc == 0 && file)
+		sockets_set_name(c->s, inode, SOCKETS_LOCAL, a, (socklen_t)len);
+	close(fd);
+	if (rc == JUDGE_GONE)
+		call_gone(c);
+	else if (rc < 0)
+		call_error(c, -rc);
+	else
+		call_return(c, 0);
+}
+
+static void handle_listen(struct call *c)
+{
+	uint64_t inode;
+	int fd = own_socket(c, &inode), rc;
+
+	if (fd == -ENOENT) {
+		unknown_socket(c, "bind");
+		return;
+	}
+	if (fd == -EISCONN) { /* listening already */
+		call_return(c, 0);
+		return;
+	}
+	if (fd < 0) {
+		call_error(c, -fd);
+		return;
+	}
+	if (tracee_check(c) < 0) {
+		call_gone(c);
+	} else {
+		rc = listen(fd, call_int(c, 1)) < 0 ? -errno : 0;
+		if (rc == 0)
+			sockets_release(c->s, inode);
+		call_result(c, rc);
+	}
+	close(fd);
+}
+
+/* The address as the program gave it; the kernel's own for all sockets that we know nothing better about. */
+static void give_name(struct call *c, enum sockets_name which)
+{
+	uint64_t inode = tracee_socket_inode(c, call_int(c, 0));
+	struct sockaddr_un a;
+	socklen_t len, room, copy;
+	int rc;
+
+	if (inode == 0 || !sockets_name(c->s, inode, which, &a, &len)) {
+		call_continue(c);
+		return;
+	}
+	/* The kernel counts the NUL that ends a path. */
+	if (a.sun_path[0]) {
+		len = (socklen_t)(PATH_OFFSET + strnlen(a.sun_path, len - PATH_OFFSET) + 1);
+		if (len <= sizeof(a))
+			((char *)&a)[len - 1] = '\0';
+	}
+	rc = tracee_read(c, c->arg[2], &room, sizeof(room));
+	if (rc == 0 && (int)room < 0)
+		rc = -EINVAL;
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	copy = room < len ? room : len;
+	if (copy > sizeof(a))
+		copy = sizeof(a);
+	rc = tracee_check(c);
+	if (rc == 0)
+		rc = tracee_write(c, c->arg[1], &a, copy);
+	if (rc == 0)
+		rc = tracee_write(c, c->arg[2], &len, sizeof(len));
+	call_result(c, rc);
+}
+
+static void handle_getsockname(struct call *c)
+{
+	give_name(c, SOCKETS_LOCAL);
+}
+
+static void handle_getpeername(struct call *c)
+{
+	give_name(c, SOCKETS_PEER);
+}
+
+const struct sysc sysc_socket = {
+	.name = "socket",
+	.op = "socket",
+	.action = SYSC_ERRNO,
+	.err = EAFNOSUPPORT,
+	SYSC_WHEN(SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_INET), ARG_IS(2, IPPROTO_MPTCP)),
+		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_INET), ARG_IS(2, IPPROTO_SCTP)),
+		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_INET6), ARG_IS(2, IPPROTO_MPTCP)),
+		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_INET6), ARG_IS(2, IPPROTO_SCTP)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX)), SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_INET)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_INET6)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)),
+		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_NETLINK))),
+	.handle = handle_socket,
+	.doc = "Unix stream and seqpacket sockets are made by the supervisor; everything else is closed.",
+};
+const struct sysc sysc_socketpair = {
+	.name = "socketpair",
+	.op = "socket",
+	.action = SYSC_ERRNO,
+	.err = EOPNOTSUPP,
+	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_STREAM)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_SEQPACKET)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_DGRAM)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_RAW))),
+	.handle = handle_socketpair,
+	.doc = "Stream and seqpacket pairs are left to the kernel; a datagram pair becomes a seqpacket pair, which "
+	       "cannot name a destination.",
+};
+
+#define ROW(call, word, text) \
+	const struct sysc sysc_##call = { \
+		.name = #call, .op = word, .action = SYSC_NOTIFY, .handle = handle_##call, .doc = text, \
+	}
+
+ROW(connect, "connect", "Performed by the supervisor on its duplicate of the socket, towards sockets of the session.");
+ROW(bind, "bind", "Performed by the supervisor on its duplicate of the socket, in the judged directory.");
+ROW(listen, "bind", "Performed by the supervisor on its duplicate of the socket.");
+ROW(getsockname, "socket", "Answers the address that the program bound, as it wrote it.");
+ROW(getpeername, "socket", "Answers the address that the program connected to, as it wrote it.");

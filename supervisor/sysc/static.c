@@ -1,0 +1,114 @@
+/*
+ * Rows that registers alone decide: no handler, nothing here ever waits for the supervisor.
+ */
+#include <errno.h>
+#include <linux/sched.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "supervisor/sysc.h"
+
+/* Newer than the 6.1 headers. */
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+/* CLONE_NEWTIME is for unshare only: in clone's flags it lies in the exit signal. */
+#define NEW_NAMESPACE                                                                                        \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
+	 CLONE_NEWNET)
+
+const struct sysc sysc_clone = {
+	.name = "clone",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF(SYSC_EPERM, ARG_ANY(0, NEW_NAMESPACE))),
+	.doc = "New processes and threads are free; a new namespace is refused, since it would change what "
+	       "names and addresses mean.",
+};
+
+const struct sysc sysc_unshare = {
+	.name = "unshare",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF(SYSC_EPERM, ARG_ANY(0, NEW_NAMESPACE | CLONE_NEWTIME))),
+	.doc = "Sharing with other threads may be ended; a new namespace is refused, as in clone.",
+};
+
+/* A routing header makes packets go elsewhere than to the address that connect was judged by. */
+const struct sysc sysc_setsockopt = {
+	.name = "setsockopt",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PASSPIDFD)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_OPTIONS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_TCP), ARG_IS(2, TCP_REPAIR)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_2292RTHDR)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_2292PKTOPTIONS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_HOPOPTS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_RTHDRDSTOPTS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_RTHDR)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_DSTOPTS))),
+	.doc = "Options that reroute packets past the judged address (IP options, IPv6 extension headers, "
+	       "TCP "
+	       "repair) are refused; SO_PASSPIDFD does not exist.",
+};
+
+const struct sysc sysc_getsockopt = {
+	.name = "getsockopt",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PEERPIDFD))),
+	.doc = "SO_PEERPIDFD does not exist: the peer of a Unix socket is the supervisor, which may not be "
+	       "signalled.",
+};
+
+#define NO_FASTOPEN(flags) SYSC_WHEN(SYSC_IF_ERRNO(EOPNOTSUPP, ARG_ANY(flags, MSG_FASTOPEN)))
+#define NO_FASTOPEN_DOC                                                                                      \
+	"Free, since no socket inside can name its destination; MSG_FASTOPEN, which connects, is refused."
+
+const struct sysc sysc_sendto = {
+	.name = "sendto",
+	.action = SYSC_ALLOW,
+	NO_FASTOPEN(3),
+	.doc = NO_FASTOPEN_DOC,
+};
+
+const struct sysc sysc_sendmsg = {
+	.name = "sendmsg",
+	.action = SYSC_ALLOW,
+	NO_FASTOPEN(2),
+	.doc = NO_FASTOPEN_DOC,
+};
+
+const struct sysc sysc_sendmmsg = {
+	.name = "sendmmsg",
+	.action = SYSC_ALLOW,
+	NO_FASTOPEN(3),
+	.doc = NO_FASTOPEN_DOC,
+};
+
+/*
+ * System V objects and POSIX message queues lie in one name space per container, ids can be guessed, and
+ * whoever has the same user id may use them. shmdt, which only unmaps, is free.
+ */
+#define NOT_SHARED(call)                                                                                     \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.action = SYSC_EPERM,                                                                        \
+		.doc = "Refused: the object could belong to another session of the same user.",              \
+	}
+
+NOT_SHARED(shmget);
+NOT_SHARED(shmat);
+NOT_SHARED(shmctl);
+NOT_SHARED(semget);
+NOT_SHARED(semop);
+NOT_SHARED(semtimedop);
+NOT_SHARED(semctl);
+NOT_SHARED(msgget);
+NOT_SHARED(msgsnd);
+NOT_SHARED(msgrcv);
+NOT_SHARED(msgctl);
+NOT_SHARED(mq_open);
+NOT_SHARED(mq_unlink);

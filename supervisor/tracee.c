@@ -1,0 +1,306 @@
+#include "supervisor/tracee.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/notify.h"
+
+/* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
+static atomic_bool vm_calls_refused;
+
+static int open_mem(struct call *c, int flags)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/mem", c->tid);
+	fd = openat(c->s->proc, name, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len)
+{
+	int fd = open_mem(c, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd == -EACCES ? -EPERM : fd;
+	n = pread(fd, buf, len, (off_t)addr);
+	n = n < 0 ? -errno : n;
+	close(fd);
+	return n == -EIO ? -EFAULT : n;
+}
+
+static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t len)
+{
+	int fd = open_mem(c, O_WRONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd == -EACCES ? -EPERM : fd;
+	n = pwrite(fd, buf, len, (off_t)addr);
+	n = n < 0 ? -errno : n;
+	close(fd);
+	return n == -EIO ? -EFAULT : n;
+}
+
+/* Reads up to len bytes that lie in one page. */
+static ssize_t read_some(struct call *c, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec local = {buf, len}, remote = {(void *)(uintptr_t)addr, len};
+	ssize_t n;
+
+	if (!atomic_load_explicit(&vm_calls_refused, memory_order_relaxed)) {
+		n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
+		if (n >= 0)
+			return n;
+		if (errno != EPERM && errno != ENOSYS)
+			return -errno;
+		n = mem_read(c, addr, buf, len);
+		if (n >= 0)
+			atomic_store(&vm_calls_refused, true);
+		return n;
+	}
+	return mem_read(c, addr, buf, len);
+}
+
+/* Pointers of arm64 programs may carry a tag in the top byte. */
+static uint64_t untagged(uint64_t addr)
+{
+#ifdef __aarch64__
+	return addr & 0x00ffffffffffffffULL;
+#else
+	return addr;
+#endif
+}
+
+static size_t left_in_page(uint64_t addr)
+{
+	return 4096 - (addr & 4095);
+}
+
+int tracee_read(struct call *c, uint64_t addr, void *buf, size_t len)
+{
+	char *to = buf;
+
+	addr = untagged(addr);
+	while (len > 0) {
+		size_t want = len < left_in_page(addr) ? len : left_in_page(addr);
+		ssize_t n = read_some(c, addr, to, want);
+
+		if (n < 0)
+			return (int)n;
+		if (n == 0)
+			return -EFAULT;
+		to += n;
+		addr += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int tracee_write(struct call *c, uint64_t addr, const void *buf, size_t len)
+{
+	struct iovec local = {(void *)(uintptr_t)buf, len}, remote;
+	ssize_t n;
+
+	if (len == 0)
+		return 0;
+	addr = untagged(addr);
+	remote = (struct iovec){(void *)(uintptr_t)addr, len};
+	n = process_vm_writev(c->tid, &local, 1, &remote, 1, 0);
+	if (n < 0 && (errno == EPERM || errno == ENOSYS))
+		n = mem_write(c, addr, buf, len);
+	else if (n < 0)
+		n = -errno;
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == len ? 0 : -EFAULT;
+}
+
+/* Copies up to the NUL, page by page. too_long is the errno for a string without one in size bytes. */
+static int copy_string(struct call *c, uint64_t addr, char *buf, size_t size, int too_long)
+{
+	size_t have = 0;
+
+	addr = untagged(addr);
+	while (have < size) {
+		size_t want = left_in_page(addr + have);
+		ssize_t n;
+		char *end;
+
+		if (want > size - have)
+			want = size - have;
+		n = read_some(c, addr + have, buf + have, want);
+		if (n <= 0)
+			return n == 0 ? -EFAULT : (int)n;
+		end = memchr(buf + have, '\0', (size_t)n);
+		if (end)
+			return (int)(end - buf);
+		have += (size_t)n;
+	}
+	return -too_long;
+}
+
+int tracee_path(struct call *c, uint64_t addr, char *buf)
+{
+	return copy_string(c, addr, buf, PATH_MAX, ENAMETOOLONG);
+}
+
+int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size)
+{
+	return copy_string(c, addr, buf, size, ERANGE);
+}
+
+int tracee_cwd(struct call *c)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/cwd", c->tid);
+	fd = openat(c->s->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int tracee_fd(struct call *c, int fd)
+{
+	char name[48];
+	int pin;
+
+	if (fd < 0)
+		return -EBADF;
+	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
+	pin = openat(c->s->proc, name, O_PATH | O_CLOEXEC);
+	if (pin < 0)
+		return errno == ENOENT ? -EBADF : -errno;
+	return pin;
+}
+
+static ssize_t read_file(struct session *s, const char *name, char *buf, size_t size)
+{
+	int fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
+	size_t have = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, buf + have, size - 1 - have)) > 0)
+		have += (size_t)n;
+	n = n < 0 ? -errno : (ssize_t)have;
+	close(fd);
+	buf[have] = '\0';
+	return n;
+}
+
+int tracee_fd_flags(struct call *c, int fd)
+{
+	char name[48], buf[4096];
+	const char *p;
+	ssize_t n;
+
+	if (fd < 0)
+		return -EBADF;
+	snprintf(name, sizeof(name), "%d/fdinfo/%d", c->tid, fd);
+	n = read_file(c->s, name, buf, sizeof(buf));
+	if (n < 0)
+		return n == -ENOENT ? -EBADF : (int)n;
+	p = strstr(buf, "flags:");
+	return p ? (int)strtol(p + 6, NULL, 8) : -EIO;
+}
+
+uint64_t tracee_socket_inode(struct call *c, int fd)
+{
+	char name[48], link[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
+	n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
+	if (n < 9 || strncmp(link, "socket:[", 8) != 0)
+		return 0;
+	link[n] = '\0';
+	return strtoull(link + 8, NULL, 10);
+}
+
+int tracee_check(struct call *c)
+{
+	return notify_valid(c->s->listener, c->id) ? 0 : -ESRCH;
+}
+
+static const char *field(const char *buf, const char *key)
+{
+	const char *p = strstr(buf, key);
+
+	return p ? p + strlen(key) : NULL;
+}
+
+static void parse_ids(const char *p, unsigned out[4])
+{
+	for (int i = 0; p && i < 4; i++)
+		out[i] = (unsigned)strtoul(p, (char **)&p, 10);
+}
+
+static int parse_groups(const char *p, gid_t *groups, int max)
+{
+	int n = 0;
+
+	while (p && *p != '\n' && *p) {
+		char *end;
+		unsigned long g = strtoul(p, &end, 10);
+
+		if (end == p)
+			break;
+		if (n == max)
+			return -1;
+		groups[n++] = (gid_t)g;
+		p = end;
+		while (*p == ' ')
+			p++;
+	}
+	return n;
+}
+
+static uint64_t parse_hex(const char *p)
+{
+	return p ? strtoull(p, NULL, 16) : 0;
+}
+
+int tracee_status(struct session *s, pid_t tid, struct tracee_status *st)
+{
+	char name[32], buf[4096];
+	const char *p;
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "%d/status", tid);
+	n = read_file(s, name, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
+	/* The command name comes first and is the workload's; the kernel escapes newlines in it. */
+	p = strchr(buf, '\n');
+	if (!p)
+		return -EIO;
+	memset(st, 0, sizeof(*st));
+	n = 0;
+	st->umask = field(p, "\nUmask:\t") ? (mode_t)strtoul(field(p, "\nUmask:\t"), NULL, 8) : 0;
+	if (!field(p, "\nTgid:\t") || !field(p, "\nUid:\t") || !field(p, "\nGid:\t") ||
+	    !field(p, "\nUmask:\t") || !field(p, "\nCapEff:\t"))
+		return -EIO;
+	st->tgid = (pid_t)strtol(field(p, "\nTgid:\t"), NULL, 10);
+	st->ppid = field(p, "\nPPid:\t") ? (pid_t)strtol(field(p, "\nPPid:\t"), NULL, 10) : 0;
+	parse_ids(field(p, "\nUid:\t"), st->uid);
+	parse_ids(field(p, "\nGid:\t"), st->gid);
+	st->n_groups = parse_groups(field(p, "\nGroups:\t"), st->groups,
+				    sizeof(st->groups) / sizeof(*st->groups));
+	st->cap_effective = parse_hex(field(p, "\nCapEff:\t"));
+	st->sig_pending = parse_hex(field(p, "\nSigPnd:\t"));
+	st->sig_shared_pending = parse_hex(field(p, "\nShdPnd:\t"));
+	st->sig_blocked = parse_hex(field(p, "\nSigBlk:\t"));
+	st->threads = field(p, "\nThreads:\t") ? (int)strtol(field(p, "\nThreads:\t"), NULL, 10) : 0;
+	return 0;
+}

@@ -1,0 +1,54 @@
+/*
+ * What the supervisor learns from a caller: memory, working directory, descriptors, status. The only file that
+ * reads them. Each value is copied once; a handler calls tracee_check() after its last copy and before its
+ * first effect, which proves that all came from the caller and not from a later process with its number.
+ *
+ * All return 0 or a value >= 0, or -errno. Callable from any worker.
+ */
+#ifndef CORDON_TRACEE_H
+#define CORDON_TRACEE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "supervisor/call.h"
+
+/* Copies exactly len bytes. -EFAULT when the caller's memory is not readable there, -EPERM when the kernel
+ * lets the supervisor read nothing of this caller. */
+int tracee_read(struct call *c, uint64_t addr, void *buf, size_t len);
+/* Writes exactly len bytes into the caller's memory. */
+int tracee_write(struct call *c, uint64_t addr, const void *buf, size_t len);
+/* Copies a path into buf (PATH_MAX bytes). Returns its length, -EFAULT or -ENAMETOOLONG. */
+int tracee_path(struct call *c, uint64_t addr, char *buf);
+/* Copies a string of at most size - 1 bytes; -ERANGE when longer. */
+int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size);
+
+/* O_PATH descriptor of the caller's working directory (per thread). */
+int tracee_cwd(struct call *c);
+/* O_PATH descriptor of what the caller's descriptor refers to; -EBADF when it has no such descriptor. A socket
+ * or pipe works too. */
+int tracee_fd(struct call *c, int fd);
+/* The open flags of the caller's descriptor (O_PATH among them), or -EBADF. */
+int tracee_fd_flags(struct call *c, int fd);
+/* The inode number of the caller's descriptor when it is a socket, else 0. */
+uint64_t tracee_socket_inode(struct call *c, int fd);
+
+/* 0 while the caller still waits; -ESRCH when it is gone, and then nothing may be done. */
+int tracee_check(struct call *c);
+
+/* Fields of /proc/TID/status. */
+struct tracee_status {
+	pid_t tgid, ppid;
+	mode_t umask;
+	uid_t uid[4]; /* real, effective, saved, file system */
+	gid_t gid[4];
+	gid_t groups[64];
+	int n_groups; /* -1: more than fit */
+	uint64_t cap_effective;
+	uint64_t sig_pending, sig_shared_pending, sig_blocked;
+	int threads;
+};
+int tracee_status(struct session *s, pid_t tid, struct tracee_status *st);
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Path resolution in the caller's terms.
+ *
+ * The kernel cannot do this for another process: /proc/self and /proc/thread-self name whoever walks, and the
+ * magic links (/proc/PID/fd/N, cwd, root, exe, ...) jump to an object without a path. So each component is
+ * opened by itself with O_PATH | O_NOFOLLOW; text links are read and their target put in front of what is
+ * left; "self" is replaced by the caller's number; a magic link is followed by the kernel when the process it
+ * belongs to is a member of the session, and refused otherwise.
+ *
+ * Directories may be moved while we walk: every step starts from a pinned descriptor, so the walk is one that
+ * the caller could have made itself, and what it ends at is judged by its own name afterwards.
+ */
+#include "supervisor/resolve.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/compat.h"
+#include "supervisor/member.h"
+#include "supervisor/tracee.h"
+
+#define MAX_LINKS    40 /* as the kernel's MAXSYMLINKS */
+#define PROC_ROOT_INO 1
+
+struct walk {
+	struct call *c;
+	int cur;                   /* O_PATH directory reached so far; owned */
+	char rest[2 * PATH_MAX];   /* what is left of the path */
+	int links;
+	bool nofollow;
+	bool by_magic;
+	int magic_mode;
+};
+
+/* Takes the next component off w->rest. Returns false at the end. last: nothing but slashes follows;
+ * directory: it must be one. */
+static bool next_component(struct walk *w, char *name, bool *last, bool *directory, int *err)
+{
+	char *p = w->rest, *end;
+
+	while (*p == '/')
+		p++;
+	if (*p == '\0')
+		return false;
+	end = strchrnul(p, '/');
+	*err = end - p > NAME_MAX ? -ENAMETOOLONG : 0;
+	if (*err)
+		return true;
+	memcpy(name, p, (size_t)(end - p));
+	name[end - p] = '\0';
+	*directory = *end == '/';
+	while (*end == '/')
+		end++;
+	*last = *end == '\0';
+	memmove(w->rest, end, strlen(end) + 1);
+	return true;
+}
+
+static int put_in_front(struct walk *w, const char *text, bool directory)
+{
+	size_t n = strlen(text), rest = strlen(w->rest);
+
+	if (n + rest + 2 > sizeof(w->rest))
+		return -ENAMETOOLONG;
+	if (++w->links > MAX_LINKS)
+		return -ELOOP;
+	memmove(w->rest + n + (directory ? 1 : 0), w->rest, rest + 1);
+	memcpy(w->rest, text, n);
+	if (directory)
+		w->rest[n] = '/';
+	return 0;
+}
+
+/* Replaces the current directory by fd. */
+static void enter(struct walk *w, int fd)
+{
+	close(w->cur);
+	w->cur = fd;
+}
+
+/* The caller's text for /proc/self and /proc/thread-self. */
+static int self_text(struct walk *w, const char *name, char *buf, size_t size)
+{
+	struct tracee_status st;
+	int rc = tracee_status(w->c->s, w->c->tid, &st);
+
+	if (rc < 0)
+		return rc;
+	if (strcmp(name, "self") == 0)
+		snprintf(buf, size, "%d", st.tgid);
+	else
+		snprintf(buf, size, "%d/task/%d", st.tgid, w->c->tid);
+	return 0;
+}
+
+/* The process that a directory below /proc/PID belongs to, or 0 when it is not such a directory. */
+static pid_t owner_of(struct walk *w, char *name, size_t size)
+{
+	char number[16];
+	ssize_t n;
+
+	snprintf(number, sizeof(number), "%d", w->cur);
+	n = readlinkat(w->c->s->self_fd, number, name, size - 1);
+	if (n < 0)
+		return 0;
+	name[n] = '\0';
+	if (strncmp(name, "/proc/", 6) != 0 || !isdigit((unsigned char)name[6]))
+		return 0;
+	return atoi(name + 6);
+}
+
+/* The access mode of the descriptor that "dir/name" stands for, dir being /proc/PID/fd. */
+static int mode_of_descriptor(const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	char info[NAME_MAX + 256], buf[512];
+	const char *flags;
+	ssize_t got;
+	int fd;
+
+	if (n < 3 || strcmp(dir + n - 3, "/fd") != 0)
+		return O_RDWR;
+	snprintf(info, sizeof(info), "%.*s/fdinfo/%s", (int)(n - 3), dir, name);
+	fd = open(info, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return O_RDONLY;
+	got = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	buf[got > 0 ? got : 0] = '\0';
+	flags = strstr(buf, "flags:");
+	return flags ? (int)strtol(flags + 6, NULL, 8) & O_ACCMODE : O_RDONLY;
+}
+
+static int follow_magic(struct walk *w, const char *name, int *fd)
+{
+	char dir[256];
+	pid_t owner = owner_of(w, dir, sizeof(dir));
+
+	if (owner == 0)
+		return -EINVAL; /* a text link after all */
+	if (!member_is(w->c->s, owner))
+		return -EACCES;
+	*fd = openat(w->cur, name, O_PATH | O_CLOEXEC);
+	if (*fd < 0)
+		return -errno;
+	w->magic_mode = mode_of_descriptor(dir, name);
+	return 0;
+}
+
+/* fs.protected_symlinks: in a sticky directory that all may write, only one's own links and those of the
+ * directory's owner are followed. The kernel checks its own walks only. */
+static bool link_is_protected(struct walk *w, const struct stat *link)
+{
+	struct stat dir;
+
+	if (!w->c->s->protected_symlinks || fstat(w->cur, &dir) < 0)
+		return false;
+	if (!(dir.st_mode & S_ISVTX) || !(dir.st_mode & S_IWOTH))
+		return false;
+	return link->st_uid != dir.st_uid && link->st_uid != geteuid();
+}
+
+/* fd is a symbolic link named name in w->cur. Puts what it stands for in front of the rest, or, for a magic
+ * link, replaces *fd by the object. Returns 1 when *fd is the object to go on with, 0 when the rest changed. */
+static int follow(struct walk *w, const char *name, const struct stat *st, bool directory, int *fd)
+{
+	char text[PATH_MAX];
+	int rc, to;
+	ssize_t n;
+
+	if (st->st_dev == w->c->s->proc_dev) {
+		struct stat dir;
+
+		if (fstat(w->cur, &dir) == 0 && dir.st_ino == PROC_ROOT_INO &&
+		    (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0)) {
+			rc = self_text(w, name, text, sizeof(text));
+			return rc < 0 ? rc : put_in_front(w, text, directory);
+		}
+		rc = follow_magic(w, name, &to);
+		if (rc == 0) {
+			close(*fd);
+			*fd = to;
+			w->by_magic = true;
+			return 1;
+		}
+		if (rc != -EINVAL)
+			return rc;
+	}
+	if (link_is_protected(w, st))
+		return -EACCES;
+	n = readlinkat(*fd, "", text, sizeof(text));
+	if (n < 0)
+		return -errno;
+	if (n == 0)
+		return -ENOENT;
+	if ((size_t)n >= sizeof(text))
+		return -ENAMETOOLONG;
+	text[n] = '\0';
+	rc = put_in_front(w, text, directory);
+	if (rc == 0 && text[0] == '/')
+		enter(w, fcntl(w->c->s->root, F_DUPFD_CLOEXEC, 3));
+	return rc;
+}
+
+/* One step. Returns 0 to go on, 1 when the walk ended at w->cur, or -errno. */
+static int step(struct walk *w)
+{
+	char name[NAME_MAX + 1];
+	bool last, directory;
+	struct stat st;
+	int fd, rc = 0;
+
+	if (w->cur < 0)
+		return -EMFILE;
+	if (!next_component(w, name, &last, &directory, &rc))
+		return 1;
+	if (rc < 0)
+		return rc;
+	fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	w->by_magic = false;
+	w->magic_mode = O_RDWR;
+	if (fstat(fd, &st) < 0) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	if (S_ISLNK(st.st_mode) && !(last && w->nofollow && !directory)) {
+		rc = follow(w, name, &st, directory, &fd);
+		if (rc != 1) {
+			close(fd);
+			return rc;
+		}
+		if (fstat(fd, &st) < 0)
+			st.st_mode = 0;
+	}
+	if (directory && !S_ISDIR(st.st_mode)) {
+		close(fd);
+		return -ENOTDIR;
+	}
+	enter(w, fd);
+	return 0;
+}
+
+int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o)
+{
+	struct walk w = {.c = c, .nofollow = nofollow, .magic_mode = O_RDWR};
+	int rc;
+
+	o->fd = -1;
+	if (strlen(path) >= sizeof(w.rest))
+		return -ENAMETOOLONG;
+	strcpy(w.rest, path);
+	w.cur = fcntl(path[0] == '/' ? c->s->root : base, F_DUPFD_CLOEXEC, 3);
+	do {
+		rc = step(&w);
+	} while (rc == 0);
+	if (rc < 0) {
+		if (w.cur >= 0)
+			close(w.cur);
+		return rc;
+	}
+	rc = object_from_pin(c, slot, w.cur, o);
+	if (rc == 0) {
+		o->by_magic = w.by_magic;
+		o->magic_mode = w.magic_mode;
+	}
+	return rc;
+}
