@@ -76,8 +76,8 @@ void *config_grow(void *list, size_t n, size_t size)
 	return reallocarray(list, n ? 2 * n : 1, size);
 }
 
-struct rule *config_new_rule(struct config *c, enum rule_kind kind, const char *key, const char *text, const char *path,
-			     struct origin origin)
+struct rule *config_new_rule(struct config *c, enum rule_kind kind, const char *key, const char *text,
+			     const char *path, struct origin origin)
 {
 	struct rule *list = config_grow(c->rules, c->n_rules, sizeof(*list)), *rule;
 
@@ -224,7 +224,9 @@ static void on_setting(void *arg, int line, const char *section, const char *key
 	/* "#12" may stand in a text, but a path or host with it is a comment gone wrong. */
 	else if (!is_free_text(row->type) && (strstr(value, " #") || strstr(value, "\t#")))
 		faults_add(r->f, r->origin.file, line,
-			   "%s: a comment must stand on a line of its own (in a path write \\# for the character)", key);
+			   "%s: a comment must stand on a line of its own (in a path write \\# for the "
+			   "character)",
+			   key);
 	else
 		config_read_value(r, row, value);
 }
@@ -250,8 +252,8 @@ static void end(struct config *c, struct config_reading *r, size_t faults_before
 		config_free(r->c);
 }
 
-void config_load_ini(struct config *c, const struct config_env *env, const char *name, const char *bytes, size_t len,
-		     struct faults *f)
+void config_load_ini(struct config *c, const struct config_env *env, const char *name, const char *bytes,
+		     size_t len, struct faults *f)
 {
 	static const struct ini_sink sink = {.section = on_section, .setting = on_setting};
 	size_t before = faults_count(f);
@@ -263,8 +265,8 @@ void config_load_ini(struct config *c, const struct config_env *env, const char 
 	end(c, &r, before);
 }
 
-void config_set(struct config *c, const struct config_env *env, const char *section, const char *key, const char *value,
-		struct faults *f)
+void config_set(struct config *c, const struct config_env *env, const char *section, const char *key,
+		const char *value, struct faults *f)
 {
 	const struct schema_row *row = schema_find(section, key);
 	size_t before = faults_count(f);
@@ -274,7 +276,8 @@ void config_set(struct config *c, const struct config_env *env, const char *sect
 	if (!begin(&r, env, "command line", f))
 		return;
 	/* A path can name any bytes; the rest must be something that a file can say, too. */
-	if (!*value || (row && row->type != SCHEMA_PATH && row->type != SCHEMA_SOCKET && row->type != SCHEMA_SINK))
+	if (!*value ||
+	    (row && row->type != SCHEMA_PATH && row->type != SCHEMA_SOCKET && row->type != SCHEMA_SINK))
 		why = ini_value_fault(value);
 	if (!row)
 		faults_add(f, r.origin.file, 0, "unknown key '%s' in [%s]", key, section);
@@ -292,12 +295,15 @@ int config_add_rule(struct config *c, enum rule_kind kind, const char *key, cons
 
 	if (*path != '/' || (alias_of != SIZE_MAX && alias_of >= c->n_rules))
 		return -1;
-	rule = config_new_rule(c, kind, key, alias_of == SIZE_MAX ? path : c->rules[alias_of].text, path, built_in);
+	rule = config_new_rule(c, kind, key, alias_of == SIZE_MAX ? path : c->rules[alias_of].text, path,
+			       built_in);
 	if (!rule)
 		return -1;
 	rule->literal = true;
 	if (alias_of != SIZE_MAX) {
 		rule->alias_of = alias_of;
+		rule->literal = c->rules[alias_of].literal;
+		rule->dir_only = c->rules[alias_of].dir_only;
 		rule->key = c->rules[alias_of].key;
 		rule->reason = c->rules[alias_of].reason;
 		rule->origin = c->rules[alias_of].origin;

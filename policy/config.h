@@ -140,7 +140,7 @@ void config_add_protected(struct config *c, const struct config_env *env, struct
 /* Adds a rule that the program itself makes (the audit file, the private TMPDIR, another name of a rule
  * by a symbolic link or a mount). path is literal and absolute; copied. alias_of: index of the
  * original rule, or SIZE_MAX for a rule of its own with this key, text == path, origin "built-in". Another
- * name takes key, text, reason and origin from the original. 0, or -1 when memory is out or the path is
+ * name takes key, text, reason and origin from the original, and is a pattern if that is one. 0, or -1 when memory is out or the path is
  * not absolute. */
 int config_add_rule(struct config *c, enum rule_kind kind, const char *key, const char *path, size_t alias_of);
 

@@ -38,7 +38,8 @@ static bool is_built_in(const struct rule *rule)
 
 static char *rule_text(const struct rule *rule)
 {
-	return *rule->path == '@' ? strdup(rule->path) : path_text_print(rule->path, rule->literal, rule->dir_only);
+	return *rule->path == '@' ? strdup(rule->path)
+				  : path_text_print(rule->path, rule->literal, rule->dir_only);
 }
 
 /* A comment: it is found anew when the policy is loaded. */
@@ -138,7 +139,8 @@ static void print_reasons(struct printer *p, const struct schema_row *row)
 		const struct config_reason *reason = &p->c->priv->reasons[i];
 
 		print_origin(p, &reason->origin);
-		fprintf(p->out, "%s = %s %s\n", row->key, host_format_entry(&reason->entry, entry), reason->text);
+		fprintf(p->out, "%s = %s %s\n", row->key, host_format_entry(&reason->entry, entry),
+			reason->text);
 	}
 }
 
@@ -195,12 +197,18 @@ static void print_env(struct printer *p, const struct schema_row *row)
 }
 
 static void (*const printers[SCHEMA_TYPES])(struct printer *p, const struct schema_row *row) = {
-	[SCHEMA_PATH] = print_rules,     [SCHEMA_SOCKET] = print_rules,
-	[SCHEMA_BOOL] = print_scalar,    [SCHEMA_ENUM] = print_scalar,
-	[SCHEMA_DOMAIN] = print_domains, [SCHEMA_REASON] = print_reasons,
-	[SCHEMA_NET] = print_nets,       [SCHEMA_RESOLVE] = print_resolves,
-	[SCHEMA_DNS_SERVER] = print_dns_servers, [SCHEMA_UNSET] = print_env,
-	[SCHEMA_SET] = NULL,             [SCHEMA_SINK] = print_sink,
+	[SCHEMA_PATH] = print_rules,
+	[SCHEMA_SOCKET] = print_rules,
+	[SCHEMA_BOOL] = print_scalar,
+	[SCHEMA_ENUM] = print_scalar,
+	[SCHEMA_DOMAIN] = print_domains,
+	[SCHEMA_REASON] = print_reasons,
+	[SCHEMA_NET] = print_nets,
+	[SCHEMA_RESOLVE] = print_resolves,
+	[SCHEMA_DNS_SERVER] = print_dns_servers,
+	[SCHEMA_UNSET] = print_env,
+	[SCHEMA_SET] = NULL,
+	[SCHEMA_SINK] = print_sink,
 };
 
 char *config_print(const struct config *c)

@@ -28,8 +28,8 @@ char *config_keep(struct config *c, const char *s);
 void *config_grow(void *list, size_t n, size_t size);
 
 /* Adds a rule with all but path, literal and dir_only from the arguments. NULL when out of memory. */
-struct rule *config_new_rule(struct config *c, enum rule_kind kind, const char *key, const char *text, const char *path,
-			     struct origin origin);
+struct rule *config_new_rule(struct config *c, enum rule_kind kind, const char *key, const char *text,
+			     const char *path, struct origin origin);
 
 /* Where a value is being read. c is a draft. */
 struct config_reading {

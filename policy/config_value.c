@@ -19,7 +19,8 @@ struct value {
 
 static void fault(const struct value *v, const char *why)
 {
-	faults_add(v->r->f, v->r->origin.file, v->r->origin.line, "%s = %.300s: %s", v->row->key, v->text, why);
+	faults_add(v->r->f, v->r->origin.file, v->r->origin.line, "%s = %.300s: %s", v->row->key, v->text,
+		   why);
 }
 
 #define NO_MEMORY "out of memory"
@@ -252,7 +253,8 @@ static void add_env(const struct value *v, bool unset, const char *name, const c
 static bool is_env_name(const char *s, size_t n, const char *also)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!(isascii((unsigned char)s[i]) && isalnum((unsigned char)s[i])) && s[i] != '_' && !strchr(also, s[i]))
+		if (!(isascii((unsigned char)s[i]) && isalnum((unsigned char)s[i])) && s[i] != '_' &&
+		    !strchr(also, s[i]))
 			return false;
 	return n > 0 && !(s[0] >= '0' && s[0] <= '9');
 }
@@ -311,12 +313,10 @@ static void read_sink(const struct value *v)
 }
 
 static void (*const readers[SCHEMA_TYPES])(const struct value *v) = {
-	[SCHEMA_PATH] = read_pattern,     [SCHEMA_SOCKET] = read_socket,
-	[SCHEMA_BOOL] = read_bool,        [SCHEMA_ENUM] = read_enum,
-	[SCHEMA_DOMAIN] = read_domain,    [SCHEMA_REASON] = read_reason,
-	[SCHEMA_NET] = read_net,          [SCHEMA_RESOLVE] = read_resolve,
-	[SCHEMA_DNS_SERVER] = read_dns_server, [SCHEMA_UNSET] = read_unset,
-	[SCHEMA_SET] = read_set,          [SCHEMA_SINK] = read_sink,
+	[SCHEMA_PATH] = read_pattern, [SCHEMA_SOCKET] = read_socket,   [SCHEMA_BOOL] = read_bool,
+	[SCHEMA_ENUM] = read_enum,    [SCHEMA_DOMAIN] = read_domain,   [SCHEMA_REASON] = read_reason,
+	[SCHEMA_NET] = read_net,      [SCHEMA_RESOLVE] = read_resolve, [SCHEMA_DNS_SERVER] = read_dns_server,
+	[SCHEMA_UNSET] = read_unset,  [SCHEMA_SET] = read_set,	       [SCHEMA_SINK] = read_sink,
 };
 
 void config_read_value(const struct config_reading *r, const struct schema_row *row, const char *text)
@@ -325,8 +325,8 @@ void config_read_value(const struct config_reading *r, const struct schema_row *
 	struct origin *seen = &r->c->priv->scalars[row - schema_rows];
 
 	if (!row->repeatable && seen->file) {
-		faults_add(r->f, r->origin.file, r->origin.line, "%s is set a second time (first in line %d)", row->key,
-			   seen->line);
+		faults_add(r->f, r->origin.file, r->origin.line, "%s is set a second time (first in line %d)",
+			   row->key, seen->line);
 		return;
 	}
 	if (!row->repeatable)

@@ -103,7 +103,7 @@ static struct verdict judge_grant(const struct request *q, const struct pathset_
 	return verdict_default(VERDICT_DENY);
 }
 
-/* Length of the prefix that ends with the last ".git" before the anchor: the innermost is the hardest to own. */
+/* Length of the prefix that ends with the last ".git" before the anchor: the innermost is hardest to own. */
 static size_t find_git(const char *path, size_t anchor)
 {
 	size_t end = path_end(anchor), pos = 0, found = 0, len;

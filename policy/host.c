@@ -163,8 +163,8 @@ const char *host_canonicalise(const char *text, size_t len, struct host_name *ou
 	if (len == 0)
 		return "empty";
 	if (text[0] == '[')
-		return len > 2 && text[len - 1] == ']' ? canonical_v6(text + 1, len - 2, out) :
-							 "'[' without ']' at the end";
+		return len > 2 && text[len - 1] == ']' ? canonical_v6(text + 1, len - 2, out)
+						       : "'[' without ']' at the end";
 	if (memchr(text, ':', len))
 		return canonical_v6(text, len, out);
 	if (text[len - 1] == '.')
@@ -407,8 +407,8 @@ char *host_format_net(const struct host_net *net, char *buf)
 
 bool host_entry_equal(const struct host_entry *a, const struct host_entry *b)
 {
-	return a->any == b->any && a->wildcard == b->wildcard && a->port == b->port && a->name.is_ip == b->name.is_ip &&
-	       strcmp(a->name.text, b->name.text) == 0;
+	return a->any == b->any && a->wildcard == b->wildcard && a->port == b->port &&
+	       a->name.is_ip == b->name.is_ip && strcmp(a->name.text, b->name.text) == 0;
 }
 
 bool host_entry_matches(const struct host_entry *e, const struct host_name *name, uint16_t port)

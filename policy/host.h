@@ -24,9 +24,9 @@ struct host_name {
 /* An entry of allow_domain or deny_domain: NAME, *.NAME, IPv4, [IPv6] or *, each with an optional :PORT. */
 struct host_entry {
 	struct host_name name; /* of "*.a.b": "a.b"; of "*": empty */
-	bool wildcard;         /* strictly beneath the name */
-	bool any;              /* "*" */
-	uint16_t port;         /* 0: any */
+	bool wildcard;	       /* strictly beneath the name */
+	bool any;	       /* "*" */
+	uint16_t port;	       /* 0: any */
 };
 
 /* allow_ip */

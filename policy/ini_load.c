@@ -77,7 +77,8 @@ const char *ini_value_fault(const char *v)
 		return "a value cannot begin with ';' or '#'";
 	for (v++; *v; v++)
 		if (is_blank(v[-1]) && (*v == ';' || (*v == '#' && (!v[1] || is_blank(v[1])))))
-			return "a comment must stand on a line of its own (in a path write \\; or \\# for the character)";
+			return "a comment must stand on a line of its own (in a path write \\; or \\# for "
+			       "the character)";
 	return NULL;
 }
 
@@ -242,14 +243,16 @@ static int shell_handle(void *user, const char *section, const char *key, const 
 	struct shell *s = user;
 
 	/* A mismatch leaves the line awaited, which the next read tells. */
-	if (s->awaited && value && !strcmp(section, s->section) && !strcmp(key, s->key) && !strcmp(value, s->fed)) {
+	if (s->awaited && value && !strcmp(section, s->section) && !strcmp(key, s->key) &&
+	    !strcmp(value, s->fed)) {
 		s->awaited = false;
 		s->sink->setting(s->arg, s->line, s->section, s->key, s->value);
 	}
 	return 1;
 }
 
-void ini_load(const char *name, const char *bytes, size_t len, const struct ini_sink *sink, void *arg, struct faults *f)
+void ini_load(const char *name, const char *bytes, size_t len, const struct ini_sink *sink, void *arg,
+	      struct faults *f)
 {
 	size_t before = faults_count(f);
 	struct shell *s;

@@ -15,9 +15,9 @@
 #include "policy/faults.h"
 
 enum {
-	INI_TEXT_MAX = 1 << 20,  /* bytes in a text */
-	INI_LINE_MAX = 20000,    /* bytes in a line: a path of 4095 bytes with each written as \xNN fits */
-	INI_NAME_MAX = 49,       /* bytes in the name of a section or key: inih cuts longer ones */
+	INI_TEXT_MAX = 1 << 20, /* bytes in a text */
+	INI_LINE_MAX = 20000,	/* bytes in a line: a path of 4095 bytes with each written as \xNN fits */
+	INI_NAME_MAX = 49,	/* bytes in the name of a section or key: inih cuts longer ones */
 };
 
 struct ini_sink {

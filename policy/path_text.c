@@ -1,9 +1,10 @@
 /*
  * Expansion of paths: see path_text.h.
  *
- * The text becomes a row of units, each a byte and whether it is literal whatever it looks like. On the
- * units the path is made absolute and normalised; only then are bytes made of them, with a "\" where a literal unit would act as a pattern. So a current directory called "a[1]" cannot
- * turn into a pattern, and no step has to undo the quoting of another.
+ * The text becomes a row of units, each a byte and whether it is literal whatever it looks like. On the units
+ * the path is made absolute and normalised; only then are bytes made of them, with a "\" where a literal
+ * unit would act as a pattern. So a current directory called "a[1]" cannot turn into a pattern, and no step
+ * has to undo the quoting of another.
  */
 #include "policy/path_text.h"
 
@@ -93,7 +94,9 @@ static size_t name_len(const char *s)
 {
 	static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 
-	return *s && strchr(first, *s) ? strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
+	return *s && strchr(first, *s)
+		       ? strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")
+		       : 0;
 }
 
 static bool take_variable(struct expansion *x, const char **s)

@@ -79,26 +79,26 @@ static bool add_name(struct config *c, enum rule_kind kind, const char *name)
 	return config_new_rule(c, kind, "protect", name, pattern, built_in) != NULL;
 }
 
-/* cordon's own policies: with the right to write one, the next run would obey it. */
-static bool add_own(struct config *c, const struct config_env *env, const char *text)
+/* cordon's own policies: with the right to write one, the next run would obey it. base is what text begins
+ * with; without one nobody reads policies there. */
+static void add_own(struct config *c, const struct config_env *env, const char *base, const char *text,
+		    struct faults *f)
 {
+	char why[128] = "out of memory";
+	struct rule *rule = NULL;
 	struct path_text p;
-	char why[128];
-	bool ok;
 
-	/* An unset or relative variable means that nobody reads policies there. */
-	if (!path_text_expand(env, text, &p, why, sizeof(why)))
-		return true;
-	ok = true;
-	if (p.literal) {
-		struct rule *rule = config_new_rule(c, RULE_PROTECT, "protect", text, p.path, built_in);
-
-		ok = rule != NULL;
-		if (rule)
-			rule->literal = true;
+	if (!base || *base != '/')
+		return;
+	if (path_text_expand(env, text, &p, why, sizeof(why))) {
+		rule = config_new_rule(c, RULE_PROTECT, "protect", text, p.path, built_in);
+		free(p.path);
 	}
-	free(p.path);
-	return ok;
+	/* What is inserted is never a pattern, so the path is literal. */
+	if (rule)
+		rule->literal = true;
+	else
+		faults_add(f, built_in.file, 0, "protecting %s: %s", text, why);
 }
 
 void config_add_protected(struct config *c, const struct config_env *env, struct faults *f)
@@ -111,8 +111,9 @@ void config_add_protected(struct config *c, const struct config_env *env, struct
 		ok &= add_name(c, RULE_PROTECT, protected_names[i]);
 	for (size_t i = 0; i < sizeof(protected_git) / sizeof(*protected_git); i++)
 		ok &= add_name(c, RULE_PROTECT_GIT, protected_git[i]);
-	ok &= add_own(c, env, "~/.config/cordon");
-	ok &= add_own(c, env, "$XDG_CONFIG_HOME/cordon");
 	if (!ok)
 		faults_add(f, NULL, 0, "out of memory");
+	add_own(c, env, env->home, "~/.config/cordon", f);
+	add_own(c, env, env->getvar ? env->getvar("XDG_CONFIG_HOME", env->arg) : NULL,
+		"$XDG_CONFIG_HOME/cordon", f);
 }

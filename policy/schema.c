@@ -10,17 +10,26 @@ static const char *const hardlinks_words[] = {"refuse", "allow", NULL};
 static const char *const binding_words[] = {"none", "loopback", "any", NULL};
 static const char *const level_words[] = {"denied", "all", NULL};
 
-#define PATHS(sec, k, rule, opt, text) \
-	{.section = sec, .key = k, .type = SCHEMA_PATH, .kind = rule, .repeatable = true, .flag = opt, \
-	 .metavar = "PATH", .help = text}
-#define LIST(sec, k, t, opt, var, text) \
-	{.section = sec, .key = k, .type = t, .repeatable = true, .flag = opt, .metavar = var, .help = text}
-#define YES_NO(sec, k, member, d, text) \
-	{.section = sec, .key = k, .type = SCHEMA_BOOL, .offset = offsetof(struct config, member), .def = d, \
-	 .metavar = "yes|no", .help = text}
-#define WORD(sec, k, member, list, d, opt, var, text) \
-	{.section = sec, .key = k, .type = SCHEMA_ENUM, .offset = offsetof(struct config, member), .words = list, \
-	 .def = d, .flag = opt, .metavar = var, .help = text}
+#define PATHS(sec, k, rule, opt, text)                                                                       \
+	{                                                                                                    \
+		.section = sec, .key = k, .type = SCHEMA_PATH, .kind = rule, .repeatable = true,             \
+		.flag = opt, .metavar = "PATH", .help = text                                                 \
+	}
+#define LIST(sec, k, t, opt, var, text)                                                                      \
+	{                                                                                                    \
+		.section = sec, .key = k, .type = t, .repeatable = true, .flag = opt, .metavar = var,        \
+		.help = text                                                                                 \
+	}
+#define YES_NO(sec, k, member, d, text)                                                                      \
+	{                                                                                                    \
+		.section = sec, .key = k, .type = SCHEMA_BOOL, .offset = offsetof(struct config, member),    \
+		.def = d, .metavar = "yes|no", .help = text                                                  \
+	}
+#define WORD(sec, k, member, list, d, opt, var, text)                                                        \
+	{                                                                                                    \
+		.section = sec, .key = k, .type = SCHEMA_ENUM, .offset = offsetof(struct config, member),    \
+		.words = list, .def = d, .flag = opt, .metavar = var, .help = text                           \
+	}
 
 /* clang-format off */
 const struct schema_row schema_rows[SCHEMA_ROWS] = {
@@ -93,7 +102,8 @@ static unsigned distance(const char *a, const char *b)
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= nb; j++) {
-			unsigned change = diagonal + (a[i - 1] != b[j - 1]), step = row[j] < row[j - 1] ? row[j] : row[j - 1];
+			unsigned change = diagonal + (a[i - 1] != b[j - 1]),
+				 step = row[j] < row[j - 1] ? row[j] : row[j - 1];
 
 			diagonal = row[j];
 			row[j] = change < step + 1 ? change : step + 1;

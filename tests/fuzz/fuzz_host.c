@@ -26,8 +26,10 @@ static void check_name(const char *text, size_t len)
 	if (host_canonicalise(text, len, &n))
 		return;
 	for (const char *s = n.text; *s; s++)
-		require(strchr("abcdefghijklmnopqrstuvwxyz0123456789-_.:", *s) != NULL, "an odd character in a name");
-	require(n.text[0] && (n.is_ip || n.text[strlen(n.text) - 1] != '.'), "a name that is empty or ends in a dot");
+		require(strchr("abcdefghijklmnopqrstuvwxyz0123456789-_.:", *s) != NULL,
+			"an odd character in a name");
+	require(n.text[0] && (n.is_ip || n.text[strlen(n.text) - 1] != '.'),
+		"a name that is empty or ends in a dot");
 	require(!host_canonicalise(n.text, strlen(n.text), &again), "a canonical name is refused");
 	require(!memcmp(&n, &again, sizeof(n)), "a canonical name changes");
 }
@@ -43,7 +45,8 @@ static void check_entry(const char *text, bool deny)
 	require(host_entry_equal(&e, &again), "a printed entry changes");
 	require(deny || !e.any, "an allow entry for everything");
 	if (!e.any)
-		require(host_entry_matches(&e, &e.name, e.port ? e.port : 1) != e.wildcard, "an entry and its own name");
+		require(host_entry_matches(&e, &e.name, e.port ? e.port : 1) != e.wildcard,
+			"an entry and its own name");
 }
 
 static void check_net(const char *text)
@@ -55,7 +58,8 @@ static void check_net(const char *text)
 		return;
 	require(!host_parse_net(host_format_net(&net, buf), &again), "a printed network is refused");
 	require(!memcmp(&net, &again, sizeof(net)), "a printed network changes");
-	require(host_net_matches(&net, net.addr, net.port_lo ? net.port_hi : 1), "a network without its first address");
+	require(host_net_matches(&net, net.addr, net.port_lo ? net.port_hi : 1),
+		"a network without its first address");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

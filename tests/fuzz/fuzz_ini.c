@@ -75,7 +75,8 @@ static void check_round_trip(const struct config *c)
 		bool found = false;
 
 		for (size_t k = 0; k < c->n_rules && !found; k++)
-			found = again->rules[k].kind == c->rules[i].kind && again->rules[k].literal == c->rules[i].literal &&
+			found = again->rules[k].kind == c->rules[i].kind &&
+				again->rules[k].literal == c->rules[i].literal &&
 				again->rules[k].dir_only == c->rules[i].dir_only &&
 				!strcmp(again->rules[k].path, c->rules[i].path);
 		require(found, "a rule came back otherwise");
@@ -99,7 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_round_trip(c);
 		config_finish(c, &env, &f);
 	} else {
-		require(c->n_rules + c->n_domains + c->n_ips + c->n_resolves + c->n_dns_servers + c->n_env == 0,
+		require(c->n_rules + c->n_domains + c->n_ips + c->n_resolves + c->n_dns_servers + c->n_env ==
+				0,
 			"a faulty file was applied");
 		require(faults_kept(&f) > 0, "a fault without a text");
 	}

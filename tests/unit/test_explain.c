@@ -5,7 +5,9 @@
 #include <cmocka.h>
 
 #include "tests/unit/policy_fixture.h"
+#include "policy/path_text.h"
 #include "policy/text.h"
+#include "tests/unit/random.h"
 
 struct row {
 	const char *request, *explained, *suggested;
@@ -13,7 +15,7 @@ struct row {
 
 #define CHECK(x, ...) check_rows(__LINE__, x, (const struct row[]){__VA_ARGS__, {NULL, NULL, NULL}})
 
-/* The strings of file "t.ini:N" are the number of the rule. */
+/* What is said of each request, and the line suggested. Rules stand in t.ini at the line of their number. */
 static void check_rows(int line, struct fixture *x, const struct row *row)
 {
 	char got[512];
@@ -185,6 +187,34 @@ static void text_is_cut_between_characters(void **state)
 	assert_string_equal(buf, "abcd");
 }
 
+/* What is suggested has to name the same path when a policy holds it. */
+static void quoted_paths_load_again(void **state)
+{
+	static const char odd[] = "*?[]\\$~;# -!^a\"'";
+	struct config_env env = {.cwd = "/cwd", .home = "/home/u"};
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		char path[16] = "/a", line[128], why[128];
+		struct path_text p;
+		struct text t;
+
+		for (size_t k = 2, n = 2 + random_below(13); k < n; k++)
+			path[k] = random_below(3) ? odd[random_below(sizeof(odd) - 1)]
+						  : (char)(1 + random_below(255));
+		for (char *s = path + 2; *s; s++)
+			if (*s == '/')
+				*s = '_';
+		text_init(&t, line, sizeof(line));
+		text_add_quoted(&t, path, strlen(path));
+		if (!path_text_expand(&env, line, &p, why, sizeof(why)))
+			fail_msg("%s: %s", line, why);
+		assert_true(p.literal);
+		assert_string_equal(p.path, path);
+		free(p.path);
+	}
+}
+
 static void names_of_accesses(void **state)
 {
 	static const char *const names[ACCESS_COUNT] = {"read",	  "write",  "create", "create",
@@ -199,11 +229,17 @@ static void names_of_accesses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused_by_rules),   cmocka_unit_test(refused_by_default),
-		cmocka_unit_test(two_lines_are_none), cmocka_unit_test(allowed),
-		cmocka_unit_test(odd_bytes),	      cmocka_unit_test(short_buffers),
-		cmocka_unit_test(names_of_accesses),  cmocka_unit_test(text_is_cut_between_characters),
+		cmocka_unit_test(refused_by_rules),
+		cmocka_unit_test(refused_by_default),
+		cmocka_unit_test(two_lines_are_none),
+		cmocka_unit_test(allowed),
+		cmocka_unit_test(odd_bytes),
+		cmocka_unit_test(short_buffers),
+		cmocka_unit_test(names_of_accesses),
+		cmocka_unit_test(quoted_paths_load_again),
+		cmocka_unit_test(text_is_cut_between_characters),
 	};
 
+	random_init();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,8 +35,12 @@ static void test_escapes(void **state)
 		{"a\nb\tc\x1b[2J\x7f", "a\\x0ab\\x09c\\x1b[2J\\x7f"},
 		{"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
 		/* A C1 control in UTF-8 and as a byte; overlong, surrogate, cut off, beyond the end. */
-		{"\xc2\x9b""1m", "\\xc2\\x9b1m"},
-		{"\x9b""1m", "\\x9b1m"},
+		{"\xc2\x9b"
+		 "1m",
+		 "\\xc2\\x9b1m"},
+		{"\x9b"
+		 "1m",
+		 "\\x9b1m"},
 		{"\xc0\xaf", "\\xc0\\xaf"},
 		{"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},
 		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},

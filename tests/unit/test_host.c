@@ -335,8 +335,9 @@ static void test_resolve(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),   cmocka_unit_test(test_name_with_nul), cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_matches), cmocka_unit_test(test_nets),	      cmocka_unit_test(test_net_matches),
+		cmocka_unit_test(test_names),	cmocka_unit_test(test_name_with_nul),
+		cmocka_unit_test(test_entries), cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_nets),	cmocka_unit_test(test_net_matches),
 		cmocka_unit_test(test_resolve),
 	};
 

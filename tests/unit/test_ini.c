@@ -25,7 +25,8 @@ static void hear_setting(void *arg, int line, const char *section, const char *k
 {
 	struct heard *h = arg;
 
-	h->n += (size_t)snprintf(h->text + h->n, sizeof(h->text) - h->n, "%d %s|%s|%s\n", line, section, key, value);
+	h->n += (size_t)snprintf(h->text + h->n, sizeof(h->text) - h->n, "%d %s|%s|%s\n", line, section, key,
+				 value);
 }
 
 static const struct ini_sink sink = {.section = hear_section, .setting = hear_setting};
@@ -90,13 +91,17 @@ static void test_traps(void **state)
 {
 	static const struct row rows[] = {
 		{"inline ;", "[a]\nk = v ; c\n", "",
-		 "f:2: k: a comment must stand on a line of its own (in a path write \\; or \\# for the character)\n"},
+		 "f:2: k: a comment must stand on a line of its own (in a path write \\; or \\# for the "
+		 "character)\n"},
 		{"inline #", "[a]\nk = v # c\n", "",
-		 "f:2: k: a comment must stand on a line of its own (in a path write \\; or \\# for the character)\n"},
+		 "f:2: k: a comment must stand on a line of its own (in a path write \\; or \\# for the "
+		 "character)\n"},
 		{"inline ; after a tab", "[a]\nk = v\t;\n", "",
-		 "f:2: k: a comment must stand on a line of its own (in a path write \\; or \\# for the character)\n"},
+		 "f:2: k: a comment must stand on a line of its own (in a path write \\; or \\# for the "
+		 "character)\n"},
 		{"comment for a value", "[a]\nk = ; c\nk = #c\n", "",
-		 "f:2: k: a value cannot begin with ';' or '#'\nf:3: k: a value cannot begin with ';' or '#'\n"},
+		 "f:2: k: a value cannot begin with ';' or '#'\nf:3: k: a value cannot begin with ';' or "
+		 "'#'\n"},
 		{"continuation", "[a]\nk = v\n  w\n", "2 a|k|v\n",
 		 "f:3: an indented line; settings and sections begin in the first column\n"},
 		{"indented setting", "[a]\n k = v\n", "",
@@ -111,16 +116,22 @@ static void test_traps(void **state)
 		{"no section name", "[]\n", "", "f:1: a section header without a name\n"},
 		{"no =", "[a]\nk\n", "", "f:2: a line without '='\n"},
 		{"no key", "[a]\n= v\n", "", "f:2: the key is missing before '='\n"},
-		{"no value", "[a]\nk =\nk = \t\n", "", "f:2: k: the value is missing\nf:3: k: the value is missing\n"},
+		{"no value", "[a]\nk =\nk = \t\n", "",
+		 "f:2: k: the value is missing\nf:3: k: the value is missing\n"},
 		{"no section", "k = v\n", "", "f:1: 'k' stands before any [section]\n"},
 		{"byte order mark", "\xef\xbb\xbf[a]\nk = v\n", "",
 		 "f:1: a byte order mark; save the file as UTF-8 without it\n"
 		 "f:2: 'k' stands before any [section]\n"},
-		{"carriage return inside", "[a]\nk = v\rw\n", "", "f:2: k: a control byte; in a path write it as \\xNN\n"},
-		{"escape sequence", "[a]\nk = \x1b[1A\n", "", "f:2: k: a control byte; in a path write it as \\xNN\n"},
-		{"control byte in a section", "[a\x01]\n", "", "f:1: a control byte; in a path write it as \\xNN\n"},
-		{"all at once, good lines still heard", "x\n[a]\nk = v\n:\n[b\nk = w\n[c]\nk = x\n", "3 a|k|v\n8 c|k|x\n",
-		 "f:1: a line without '='\nf:4: ':' after a key; write 'key = value'\nf:5: a section header without ']'\n"},
+		{"carriage return inside", "[a]\nk = v\rw\n", "",
+		 "f:2: k: a control byte; in a path write it as \\xNN\n"},
+		{"escape sequence", "[a]\nk = \x1b[1A\n", "",
+		 "f:2: k: a control byte; in a path write it as \\xNN\n"},
+		{"control byte in a section", "[a\x01]\n", "",
+		 "f:1: a control byte; in a path write it as \\xNN\n"},
+		{"all at once, good lines still heard", "x\n[a]\nk = v\n:\n[b\nk = w\n[c]\nk = x\n",
+		 "3 a|k|v\n8 c|k|x\n",
+		 "f:1: a line without '='\nf:4: ':' after a key; write 'key = value'\nf:5: a section header "
+		 "without ']'\n"},
 	};
 
 	CHECK(rows);
@@ -186,8 +197,12 @@ static void test_limits(void **state)
 static void test_long_names(void **state)
 {
 	static const struct row rows[] = {
-		{"49 fit", "[1234567890123456789012345678901234567890123456789]\n1234567890123456789012345678901234567890123456789 = v\n",
-		 "2 1234567890123456789012345678901234567890123456789|1234567890123456789012345678901234567890123456789|v\n",
+		{"49 fit",
+		 "[1234567890123456789012345678901234567890123456789]"
+		 "\n1234567890123456789012345678901234567890123456789 = v\n",
+		 "2 "
+		 "1234567890123456789012345678901234567890123456789|"
+		 "1234567890123456789012345678901234567890123456789|v\n",
 		 ""},
 		{"section of 50", "[12345678901234567890123456789012345678901234567890]\nk = v\n", "",
 		 "f:1: the name of the section is longer than 49 bytes\n"},
@@ -201,8 +216,9 @@ static void test_long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),       cmocka_unit_test(test_traps),  cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_long_values), cmocka_unit_test(test_limits), cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_good),   cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_nul),    cmocka_unit_test(test_long_values),
+		cmocka_unit_test(test_limits), cmocka_unit_test(test_long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,229 @@
+#include "supervisor/expand.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40
+
+static bool is_allow(enum rule_kind k)
+{
+	return k == RULE_ALLOW_READ || k == RULE_ALLOW_WRITE || k == RULE_ALLOW_OWN || k == RULE_ALLOW_PROTECTED ||
+	       k == RULE_ALLOW_DEVICE || k == RULE_ALLOW_EXEC || k == RULE_UNIX_SOCKET;
+}
+
+static bool lies_beneath(const char *path, const char *dir)
+{
+	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
+/* May the command write there, so that it (or a run before) may have made what is there? */
+static bool may_be_planted(const struct config *c, const char *path)
+{
+	for (size_t i = 0; i < c->n_rules; i++) {
+		const struct rule *r = &c->rules[i];
+
+		if ((r->kind == RULE_ALLOW_WRITE || r->kind == RULE_ALLOW_OWN) && r->literal &&
+		    lies_beneath(path, r->path))
+			return true;
+	}
+	return false;
+}
+
+/* The way of one path: what is resolved so far, what is left, where a link was that may have been planted. */
+struct way {
+	const struct config *c;
+	char done[2 * PATH_MAX];
+	char rest[2 * PATH_MAX];
+	char planted[PATH_MAX];
+	int links;
+};
+
+static int follow_link(struct way *w)
+{
+	char target[PATH_MAX], rest[2 * PATH_MAX];
+	ssize_t n = readlink(w->done, target, sizeof(target) - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	if (++w->links > MAX_LINKS)
+		return -ELOOP;
+	if (!w->planted[0] && may_be_planted(w->c, w->done))
+		snprintf(w->planted, sizeof(w->planted), "%.*s", PATH_MAX - 1, w->done);
+	strcpy(rest, w->rest);
+	if (snprintf(w->rest, sizeof(w->rest), "%s%s", target, rest) >= (int)sizeof(w->rest))
+		return -ENAMETOOLONG;
+	slash = strrchr(w->done, '/');
+	*slash = '\0';
+	if (target[0] == '/')
+		w->done[0] = '\0';
+	return 0;
+}
+
+/* Takes one component from rest to done. 0 or -errno. */
+static int advance(struct way *w)
+{
+	char *p = w->rest + strspn(w->rest, "/"), *slash;
+	size_t n = strcspn(p, "/"), have = strlen(w->done);
+	struct stat st;
+
+	if (n == 2 && p[0] == '.' && p[1] == '.') {
+		slash = strrchr(w->done, '/');
+		if (slash)
+			*slash = '\0';
+	} else if (n > 0 && !(n == 1 && p[0] == '.')) {
+		if (have + n + 2 > PATH_MAX)
+			return -ENAMETOOLONG;
+		w->done[have] = '/';
+		memcpy(w->done + have + 1, p, n);
+		w->done[have + 1 + n] = '\0';
+	}
+	memmove(w->rest, p + n, strlen(p + n) + 1);
+	if (n > 0 && lstat(w->done, &st) == 0 && S_ISLNK(st.st_mode))
+		return follow_link(w);
+	return 0;
+}
+
+/* Where path leads; what does not exist stays as it is. */
+static int resolve_way(struct way *w, const char *path)
+{
+	w->done[0] = '\0';
+	w->planted[0] = '\0';
+	w->links = 0;
+	snprintf(w->rest, sizeof(w->rest), "%s", path);
+	while (w->rest[strspn(w->rest, "/")]) {
+		int rc = advance(w);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (w->done[0] == '\0')
+		strcpy(w->done, "/");
+	return 0;
+}
+
+/* A glob's directories before its first wildcard, unquoted into dir; the rest of the pattern is returned. */
+static const char *split_pattern(const char *pattern, char *dir, size_t size)
+{
+	const char *end = pattern, *p = pattern;
+	size_t n = 0;
+
+	for (; *p && !strchr("*?[", *p); p++) {
+		if (*p == '/')
+			end = p;
+		if (*p == '\\' && p[1])
+			p++;
+	}
+	for (p = pattern; p < end && n + 1 < size; p++) {
+		if (*p == '\\' && p + 1 < end)
+			p++;
+		dir[n++] = *p;
+	}
+	dir[n] = '\0';
+	return end;
+}
+
+static void quote(const char *path, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (; *path && n + 2 < size; path++) {
+		if (strchr("*?[\\", *path))
+			out[n++] = '\\';
+		out[n++] = *path;
+	}
+	out[n] = '\0';
+}
+
+struct adding {
+	struct config *c;
+	size_t index;     /* of the original rule */
+	const char *rest; /* what follows the directories of a pattern */
+	bool failed;
+};
+
+/* Adds path (of the literal, or of the pattern's directories) as another name of the rule. */
+static void add_name(const char *path, void *arg)
+{
+	struct adding *a = arg;
+	const struct rule *r = &a->c->rules[a->index];
+	char quoted[2 * PATH_MAX], name[3 * PATH_MAX];
+
+	if (r->literal) {
+		snprintf(name, sizeof(name), "%s", path);
+	} else {
+		quote(strcmp(path, "/") == 0 ? "" : path, quoted, sizeof(quoted));
+		snprintf(name, sizeof(name), "%s%s", quoted, a->rest);
+	}
+	if (strcmp(name, r->path) != 0 && config_add_rule(a->c, r->kind, r->key, name, a->index) < 0)
+		a->failed = true;
+}
+
+static void warn_planted(const struct rule *r, const struct way *w, void (*warn)(const char *line))
+{
+	char line[2 * PATH_MAX];
+
+	snprintf(line, sizeof(line),
+		 "%s = %s is not followed through the symbolic link %s, which lies where the command may write", r->key,
+		 r->text, w->planted);
+	warn(line);
+}
+
+static void expand_one(struct config *c, size_t i, struct mounts *m, struct faults *f, struct way *w,
+		       void (*warn)(const char *line))
+{
+	struct adding a = {.c = c, .index = i, .rest = ""};
+	char dir[PATH_MAX], pattern[2 * PATH_MAX];
+	const struct rule *r = &c->rules[i];
+	int rc;
+
+	if (r->path[0] != '/' || strlen(r->path) >= PATH_MAX)
+		return;
+	/* The rules move when one is added. */
+	snprintf(pattern, sizeof(pattern), "%s", r->path);
+	if (r->literal)
+		snprintf(dir, sizeof(dir), "%s", pattern);
+	else
+		a.rest = split_pattern(pattern, dir, sizeof(dir));
+	if (dir[0] == '\0')
+		return;
+	rc = resolve_way(w, dir);
+	if (rc < 0 && is_allow(r->kind))
+		return;
+	if (rc < 0) {
+		faults_add(f, r->origin.file, r->origin.line, "%s = %s cannot be resolved: %s", r->key, r->text,
+			   strerror(-rc));
+		return;
+	}
+	if (w->planted[0] && is_allow(r->kind) && strcmp(w->done, dir) != 0) {
+		warn_planted(r, w, warn);
+		return;
+	}
+	add_name(w->done, &a);
+	mounts_aliases(m, w->done, add_name, &a);
+	if (a.failed)
+		faults_add(f, NULL, 0, "out of memory");
+}
+
+void expand_rules(struct config *c, struct mounts *m, struct faults *f, void (*warn)(const char *line))
+{
+	size_t n = c->n_rules;
+	struct way *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		faults_add(f, NULL, 0, "out of memory");
+		return;
+	}
+	w->c = c;
+	for (size_t i = 0; i < n; i++)
+		expand_one(c, i, m, f, w, warn);
+	free(w);
+}

@@ -1,0 +1,176 @@
+#include "supervisor/front.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "supervisor/member.h"
+#include "supervisor/tmpdir.h"
+
+#define SI_FROM_KERNEL 0x80
+
+static void forward(int sock, int sig)
+{
+	struct front_message m = {FRONT_SIGNAL, sig};
+
+	send(sock, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Stops as the command did, so that the user's shell sees it. */
+static void stop_self(int sig)
+{
+	sigset_t set;
+
+	if (sig != SIGTSTP && sig != SIGTTIN && sig != SIGTTOU) {
+		raise(SIGSTOP);
+		return;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void on_signal(int signals, int sock)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		/* A terminal's signal goes to the whole group: the command has it already. */
+		if (info.ssi_code == SI_FROM_KERNEL && info.ssi_signo != SIGCONT)
+			continue;
+		forward(sock, (int)info.ssi_signo);
+	}
+}
+
+struct ending {
+	const struct session *s;
+	unsigned long long since; /* only processes started then or later */
+	int sig, count;
+};
+
+static bool end_one(pid_t pid, void *arg)
+{
+	struct ending *e = arg;
+	struct member_stat st;
+
+	if (member_stat(e->s, pid, &st) && st.state != 'Z' && st.start >= e->since) {
+		if (e->sig)
+			kill(pid, e->sig);
+		e->count++;
+	}
+	return true;
+}
+
+/* Sends sig (0: none) to all; how many there were. */
+static int each(struct ending *e, int sig)
+{
+	e->sig = sig;
+	e->count = 0;
+	member_each(e->s, end_one, e);
+	return e->count;
+}
+
+/* True when there are no children at all any more. */
+static bool reap(void)
+{
+	pid_t pid;
+
+	do {
+		pid = waitpid(-1, NULL, WNOHANG | __WALL);
+	} while (pid > 0);
+	return pid < 0 && errno == ECHILD;
+}
+
+static void nap(void)
+{
+	struct timespec t = {.tv_nsec = 2 * 1000 * 1000};
+
+	nanosleep(&t, NULL);
+}
+
+void front_end_children(int grace_ms, unsigned long long since)
+{
+	struct session self = {.supervisor = getpid()};
+	struct ending e = {.s = &self, .since = since};
+
+	if (reap())
+		return;
+	self.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (self.proc < 0)
+		return;
+	if (grace_ms > 0 && each(&e, SIGTERM)) {
+		/* A stopped process takes its signal only when it goes on. */
+		each(&e, SIGCONT);
+		for (int waited = 0; waited < grace_ms && !reap(); waited += 2) {
+			if (waited % 20 == 0 && !each(&e, 0))
+				break;
+			nap();
+		}
+	}
+	while (!reap() && each(&e, SIGKILL))
+		nap();
+	close(self.proc);
+}
+
+/* The supervisor is gone without a word: it was killed. */
+static int supervisor_died(pid_t supervisor, unsigned long long since, const char *tmpdir)
+{
+	int status = 0;
+
+	waitpid(supervisor, &status, 0);
+	front_end_children(0, since);
+	tmpdir_remove(tmpdir);
+	fprintf(stderr, "cordon: the supervisor was ended by signal %d; the command was ended with it\n",
+		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 125;
+}
+
+int front_wait(pid_t supervisor, int sock, const char *tmpdir)
+{
+	struct session none = {.proc = AT_FDCWD};
+	struct member_stat self = {.start = 0};
+	struct front_message m;
+	struct pollfd p[2];
+	sigset_t all;
+	ssize_t n;
+
+	none.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	member_stat(&none, supervisor, &self);
+	sigfillset(&all);
+	p[0] = (struct pollfd){.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .events = POLLIN};
+	p[1] = (struct pollfd){.fd = sock, .events = POLLIN};
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (p[0].revents)
+			on_signal(p[0].fd, sock);
+		if (!p[1].revents)
+			continue;
+		n = recv(sock, &m, sizeof(m), 0);
+		if (n != sizeof(m))
+			break;
+		if (m.kind == FRONT_STOPPED) {
+			stop_self(m.value);
+		} else if (m.kind == FRONT_EXIT) {
+			waitpid(supervisor, NULL, 0);
+			return m.value;
+		}
+	}
+	return supervisor_died(supervisor, self.start, tmpdir);
+}

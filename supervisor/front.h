@@ -1,0 +1,27 @@
+/*
+ * The process that the user started. It stays in the user's process group, does nothing but wait, and so behaves as the
+ * command would: signals sent to it go on to the command, it stops when the command stops, and ends as it ended. The
+ * supervisor is a child of it in a process group of its own, so that no terminal signal stops or ends it. Whichever of the
+ * two is killed, the other ends the session.
+ */
+#ifndef CORDON_FRONT_H
+#define CORDON_FRONT_H
+
+#include <sys/types.h>
+
+enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT };
+
+/* On a SOCK_SEQPACKET pair between the two. */
+struct front_message {
+	enum front_kind kind;
+	int value; /* signal number, or exit status */
+};
+
+/* Waits for the supervisor and returns the exit status. tmpdir: removed if the supervisor could not. */
+int front_wait(pid_t supervisor, int sock, const char *tmpdir);
+
+/* Ends the descendants of this process (a subreaper) that started at `since` (clock ticks after boot) or later: SIGTERM,
+ * after grace_ms SIGKILL until none is left. */
+void front_end_children(int grace_ms, unsigned long long since);
+
+#endif

@@ -1,0 +1,416 @@
+/*
+ * The processes of a session:
+ *
+ *     cordon (front)          what the user started and may kill; waits
+ *      `- supervisor          answers the notifications; a process group of its own; subreaper
+ *          `- command         confined; in the user's process group
+ *              `- ...         orphans become the supervisor's children
+ *
+ * Order: everything that can fail is done before the command is let go; until then a failure ends all with 125.
+ */
+#include "supervisor/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/audit.h"
+#include "supervisor/caps.h"
+#include "supervisor/child.h"
+#include "supervisor/compat.h"
+#include "supervisor/crew.h"
+#include "supervisor/front.h"
+#include "supervisor/ident.h"
+#include "supervisor/landlock.h"
+#include "supervisor/load.h"
+#include "supervisor/message.h"
+#include "supervisor/notify.h"
+#include "supervisor/records.h"
+#include "supervisor/setup.h"
+#include "supervisor/tmpdir.h"
+
+#define NOT_SET_UP 125
+#define GRACE_MS   1000
+
+struct run {
+	const struct opts *o;
+	struct loaded l;
+	struct session s;
+	char tmpdir[PATH_MAX];
+	char **argv;
+	int abi;
+	struct crew *crew;
+	int front, child; /* sockets */
+	int signals;
+	sigset_t mask;        /* as cordon was started */
+	struct rlimit nofile;
+	bool exec_failed;
+	struct child_message told;
+	bool ended;
+	int status;
+};
+
+static char **command_line(const struct opts *o)
+{
+	static const char *const shells[] = {"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"};
+	const char *shell = "/bin/sh";
+	char **argv;
+
+	if (!o->shell)
+		return o->argv;
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (access(shells[i], X_OK) == 0) {
+			shell = shells[i];
+			break;
+		}
+	argv = calloc((size_t)o->argc + 4, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[0] = (char *)shell;
+	argv[1] = (char *)"-c";
+	argv[2] = (char *)o->shell;
+	memcpy(argv + 3, o->argv, (size_t)o->argc * sizeof(*argv));
+	return argv;
+}
+
+/* What the policy asks for and this version does not hold must not be believed to hold. */
+static bool check_supported(const struct loaded *l, bool quiet)
+{
+	const struct config *c = l->config;
+
+	if (policy_restricts_exec(l->policy)) {
+		fprintf(stderr, "cordon: the policy has [exec] rules, which this version does not enforce; remove them\n");
+		return false;
+	}
+	if (c->hide) {
+		fprintf(stderr, "cordon: the policy has 'hide = yes', which this version does not enforce; remove it\n");
+		return false;
+	}
+	if (!quiet && (c->n_domains || c->n_ips || c->n_resolves || policy_has(l->policy, RULE_UNIX_SOCKET)))
+		fprintf(stderr, "cordon: the policy opens network destinations; in this version the network stays closed\n");
+	return true;
+}
+
+static void hint_local_policy(const struct run *r)
+{
+	if (r->l.builtin && !r->o->quiet && access("sandbox.ini", F_OK) == 0)
+		fprintf(stderr, "cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
+}
+
+static bool prepare(struct run *r)
+{
+	if (!setup_check_stdio(r->o) || !load_config(&r->l, r->o))
+		return false;
+	r->s.mounts = mounts_new();
+	if (!r->s.mounts) {
+		fprintf(stderr, "cordon: /proc/self/mountinfo cannot be read: %s\n", strerror(errno));
+		return false;
+	}
+	if (r->l.config->private_tmp) {
+		int rc = tmpdir_make(r->tmpdir, sizeof(r->tmpdir));
+
+		if (rc < 0) {
+			r->tmpdir[0] = '\0';
+			fprintf(stderr, "cordon: no private TMPDIR can be made: %s (private_tmp = no does without)\n",
+				strerror(-rc));
+			return false;
+		}
+		if (config_add_rule(r->l.config, RULE_ALLOW_WRITE, "private_tmp", r->tmpdir, SIZE_MAX) < 0)
+			return false;
+	}
+	if (!setup_protect_own(&r->l) || !load_compile(&r->l, r->s.mounts))
+		return false;
+	if (!check_supported(&r->l, r->o->quiet))
+		return false;
+	hint_local_policy(r);
+	r->argv = command_line(r->o);
+	if (r->o->log_only)
+		fprintf(stderr, "cordon: --log-only: nothing is refused\n");
+	return r->argv != NULL;
+}
+
+static bool open_audit(struct run *r)
+{
+	const struct config *c = r->l.config;
+	struct audit_opts o = {
+		.file = c->audit_file,
+		.level = c->audit_level,
+		.stderr_messages = c->messages_stderr && !r->o->quiet &&
+				   !(c->audit_file && strcmp(c->audit_file, "-") == 0),
+		.stderr_fd = 2,
+		.session = r->s.id,
+	};
+	char err[512];
+
+	r->s.audit = audit_open(&o, err, sizeof(err));
+	if (!r->s.audit)
+		fprintf(stderr, "cordon: %s\n", err);
+	return r->s.audit != NULL;
+}
+
+static const char *child_failure(const struct child_message *m)
+{
+	switch (m->stage) {
+	case CHILD_IDENTITY:
+		return "capabilities or no_new_privs";
+	case CHILD_LANDLOCK:
+		return "Landlock";
+	case CHILD_FILTER:
+		if (m->err == EBUSY)
+			return "already inside cordon or another supervisor, and there can be only one";
+		return "the seccomp filter (Linux 5.19 or newer is needed; see cordon doctor)";
+	case CHILD_READY:
+	case CHILD_EXEC:
+	case CHILD_OTHER:
+		break;
+	}
+	return "set-up";
+}
+
+/* Forks the command and gets its listener. */
+static bool start_child(struct run *r)
+{
+	struct child ch = {.argv = r->argv, .path = getenv("PATH"), .mask = r->mask, .nofile = r->nofile,
+			   .no_core = !r->abi && !r->l.config->core_files, .landlock_abi = r->abi,
+			   .features = r->s.features, .parent = getpid(), .keep_fds = r->o->keep_fds,
+			   .n_keep_fds = r->o->n_keep_fds};
+	struct child_message m;
+	int pair[2], rc;
+
+	ch.envp = setup_environment(&r->s, r->tmpdir);
+	if (!ch.envp || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		fprintf(stderr, "cordon: %s\n", strerror(errno));
+		return false;
+	}
+	ch.sock = pair[1];
+	r->s.command = fork();
+	if (r->s.command == 0)
+		child_main(&ch);
+	close(pair[1]);
+	r->child = pair[0];
+	if (r->s.command < 0) {
+		fprintf(stderr, "cordon: fork: %s\n", strerror(errno));
+		return false;
+	}
+	rc = child_receive_listener(pair[0], &m);
+	if (rc < 0) {
+		fprintf(stderr, "cordon: the sandbox could not be set up: %s: %s\n", child_failure(&m), strerror(-rc));
+		return false;
+	}
+	r->s.listener = rc;
+	return true;
+}
+
+/* Out of reach of terminal signals, and of processes of the same user that would look into it. */
+static void shield(void)
+{
+	setpgid(0, 0);
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+static bool start(struct run *r)
+{
+	struct rlimit lim = r->nofile;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return false;
+	if (lim.rlim_max > 65536 && lim.rlim_cur < 65536)
+		lim.rlim_cur = 65536;
+	else if (lim.rlim_cur < lim.rlim_max && lim.rlim_max <= 65536)
+		lim.rlim_cur = lim.rlim_max;
+	if (caps_supervisor() < 0 || !setup_session(&r->s, &r->l, r->o, r->tmpdir) || !open_audit(r))
+		return false;
+	setup_seal_audit(&r->s);
+	if (!start_child(r))
+		return false;
+	shield();
+	umask(0);
+	setrlimit(RLIMIT_NOFILE, &lim);
+	notify_sync_wake_up(r->s.listener);
+	records_start(&r->s, &r->l, r->argv, r->abi);
+	if (audit_start(r->s.audit) < 0 || !(r->crew = crew_start(&r->s))) {
+		fprintf(stderr, "cordon: no threads: %s\n", strerror(errno));
+		return false;
+	}
+	return send(r->child, "g", 1, MSG_NOSIGNAL) == 1;
+}
+
+static void tell_front(struct run *r, enum front_kind kind, int value)
+{
+	struct front_message m = {kind, value};
+
+	send(r->front, &m, sizeof(m), MSG_NOSIGNAL);
+}
+
+static void on_child_exit(struct run *r, int status)
+{
+	r->ended = true;
+	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void on_signals(struct run *r)
+{
+	struct signalfd_siginfo info;
+	int status;
+	pid_t pid;
+
+	while (read(r->signals, &info, sizeof(info)) == sizeof(info))
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != r->s.command)
+			continue;
+		if (WIFSTOPPED(status))
+			tell_front(r, FRONT_STOPPED, WSTOPSIG(status));
+		else
+			on_child_exit(r, status);
+	}
+}
+
+static void on_front(struct run *r)
+{
+	struct front_message m;
+
+	if (recv(r->front, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m)) {
+		if (m.kind == FRONT_SIGNAL)
+			kill(r->s.command, m.value);
+		return;
+	}
+	if (errno == EAGAIN)
+		return;
+	/* The front was killed: nobody waits for the command any more. */
+	r->ended = true;
+	r->status = 128 + SIGKILL;
+}
+
+static void on_child_socket(struct run *r)
+{
+	struct child_message m;
+
+	if (recv(r->child, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m) && m.stage == CHILD_EXEC) {
+		r->exec_failed = true;
+		r->told = m;
+	}
+	close(r->child);
+	r->child = -1;
+}
+
+static void watch(int epoll, int fd)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+
+	if (fd >= 0)
+		epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+static void loop(struct run *r)
+{
+	struct epoll_event e[4];
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	watch(epoll, r->signals);
+	watch(epoll, r->front);
+	watch(epoll, r->child);
+	watch(epoll, crew_wake_fd(r->crew));
+	while (!r->ended) {
+		int n = epoll_wait(epoll, e, 4, crew_is_busy(r->crew) ? CREW_TICK_MS : -1);
+
+		for (int i = 0; i < n; i++) {
+			if (e[i].data.fd == r->front)
+				on_front(r);
+			else if (e[i].data.fd == r->child)
+				on_child_socket(r);
+			else if (e[i].data.fd == r->signals)
+				on_signals(r);
+		}
+		crew_tick(r->crew);
+	}
+	close(epoll);
+}
+
+static int exec_status(const struct run *r)
+{
+	int err = r->told.err;
+
+	fprintf(stderr, "cordon: %s: %s\n", r->argv[0],
+		err == ENOENT ? "not found" : err == EACCES ? "found but may not be executed" : strerror(err));
+	return err == ENOENT ? 127 : 126;
+}
+
+/* The supervisor's whole life. */
+static int supervise(struct run *r)
+{
+	bool started = start(r);
+
+	if (started) {
+		loop(r);
+		if (r->child >= 0)
+			on_child_socket(r);
+		if (r->exec_failed)
+			r->status = exec_status(r);
+	} else {
+		r->status = NOT_SET_UP;
+		if (r->s.command > 0)
+			kill(r->s.command, SIGKILL);
+	}
+	front_end_children(started ? GRACE_MS : 0, 0);
+	if (started)
+		records_end(&r->s, r->status);
+	if (r->s.audit)
+		audit_close(r->s.audit);
+	tmpdir_remove(r->tmpdir);
+	tell_front(r, FRONT_EXIT, r->status);
+	return r->status;
+}
+
+static int start_supervisor(struct run *r, int pair[2])
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		close(pair[0]);
+		r->front = pair[1];
+		_exit(supervise(r));
+	}
+	return pid;
+}
+
+int run_command(const struct opts *o)
+{
+	static struct run r;
+	sigset_t all;
+	int pair[2];
+	pid_t pid;
+
+	r.o = o;
+	r.child = -1;
+	r.abi = landlock_abi();
+	getrlimit(RLIMIT_NOFILE, &r.nofile);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &r.mask);
+	r.signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (!prepare(&r) || r.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		tmpdir_remove(r.tmpdir);
+		return NOT_SET_UP;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	fflush(NULL);
+	pid = start_supervisor(&r, pair);
+	if (pid < 0) {
+		fprintf(stderr, "cordon: fork: %s\n", strerror(errno));
+		tmpdir_remove(r.tmpdir);
+		return NOT_SET_UP;
+	}
+	close(pair[1]);
+	prctl(PR_SET_DUMPABLE, 0);
+	return front_wait(pid, pair[0], r.tmpdir);
+}

@@ -1,0 +1,326 @@
+#include "supervisor/setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/audit.h"
+#include "supervisor/compat.h"
+#include "supervisor/idset.h"
+#include "supervisor/ident.h"
+#include "supervisor/landlock.h"
+#include "supervisor/sockets.h"
+#include "supervisor/sysc.h"
+
+extern char **environ;
+
+static bool fail(const char *what)
+{
+	fprintf(stderr, "cordon: %s: %s\n", what, strerror(errno));
+	return false;
+}
+
+static bool is_kept(const struct opts *o, int fd)
+{
+	for (size_t i = 0; i < o->n_keep_fds; i++)
+		if (o->keep_fds[i] == fd)
+			return true;
+	return false;
+}
+
+static bool check_socket(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(int);
+	int type = 0, listening = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len);
+	len = sizeof(int);
+	getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len);
+	len = sizeof(peer);
+	if (type == SOCK_STREAM && !listening && getpeername(fd, (struct sockaddr *)&peer, &len) == 0)
+		return true;
+	fprintf(stderr,
+		"cordon: descriptor %d is a %s socket, which could reach anything; refused (to hand it on: --keep-fd %d)\n",
+		fd, listening ? "listening" : type == SOCK_STREAM ? "unconnected" : "datagram", fd);
+	return false;
+}
+
+bool setup_check_stdio(const struct opts *o)
+{
+	struct stat st;
+
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fstat(fd, &st) < 0) {
+			/* A number below 3 would be taken by the first file that cordon opens. */
+			if (open("/dev/null", O_RDWR) != fd)
+				return fail("descriptors 0 to 2");
+			continue;
+		}
+		if (is_kept(o, fd))
+			continue;
+		if (S_ISSOCK(st.st_mode) && !check_socket(fd))
+			return false;
+		if (S_ISDIR(st.st_mode)) {
+			fprintf(stderr, "cordon: descriptor %d is a directory; refused (to hand it on: --keep-fd %d)\n",
+				fd, fd);
+			return false;
+		}
+	}
+	for (size_t i = 0; i < o->n_keep_fds; i++)
+		if (fcntl(o->keep_fds[i], F_GETFD) < 0) {
+			fprintf(stderr, "cordon: --keep-fd %d: no such descriptor\n", o->keep_fds[i]);
+			return false;
+		}
+	return true;
+}
+
+static void note_stdio(struct session *s, int fd)
+{
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fstat(fd, &st) < 0 || s->n_stdio == SESSION_STDIO_MAX)
+		return;
+	s->stdio[s->n_stdio++] = (struct stdio_object){st.st_dev, st.st_ino, flags & O_ACCMODE};
+}
+
+/* Two descriptors of one object: what either could do. */
+static void merge_stdio(struct session *s)
+{
+	for (int i = 0; i < s->n_stdio; i++)
+		for (int j = 0; j < s->n_stdio; j++)
+			if (s->stdio[i].dev == s->stdio[j].dev && s->stdio[i].ino == s->stdio[j].ino &&
+			    s->stdio[i].accmode != s->stdio[j].accmode)
+				s->stdio[i].accmode = s->stdio[j].accmode = O_RDWR;
+}
+
+static bool read_sysctl(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	char c = '0';
+
+	if (fd >= 0 && read(fd, &c, 1) < 0)
+		c = '0';
+	if (fd >= 0)
+		close(fd);
+	return c != '0';
+}
+
+static void seal_path(struct session *s, const char *path)
+{
+	struct statx st;
+
+	if (path && statx(AT_FDCWD, path, 0, IDSET_STATX, &st) == 0)
+		idset_add(s->sealed, &st);
+}
+
+static bool make_sets(struct session *s, const struct loaded *l)
+{
+	s->sealed = idset_new();
+	s->created = idset_new();
+	s->own_links = idset_new();
+	s->own_ptys = idset_new();
+	s->sockets = sockets_new();
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets)
+		return fail("memory");
+	for (size_t i = 0; i < l->n_files; i++)
+		seal_path(s, l->files[i]);
+	seal_path(s, "/proc/self/exe");
+	return true;
+}
+
+void setup_seal_audit(struct session *s)
+{
+	struct statx st;
+
+	if (audit_fd(s->audit) > 2 &&
+	    statx(audit_fd(s->audit), "", AT_EMPTY_PATH, STATX_TYPE | IDSET_STATX, &st) == 0 &&
+	    S_ISREG(st.stx_mode))
+		idset_add(s->sealed, &st);
+}
+
+static void make_id(struct session *s)
+{
+	unsigned char r[8];
+
+	if (getrandom(r, sizeof(r), 0) != sizeof(r))
+		memset(r, 0, sizeof(r));
+	for (int i = 0; i < 8; i++)
+		snprintf(s->id + 2 * i, 3, "%02x", r[i]);
+}
+
+static unsigned features(const struct session *s, int abi)
+{
+	unsigned f = 0;
+
+	/* Without Landlock only the supervisor keeps /proc of strangers shut. */
+	if (policy_restricts_reads(s->policy) || !abi || s->config->hide ||
+	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
+		f |= FEATURE_READS;
+	if (s->config->audit_level == AUDIT_ALL && s->config->audit_file)
+		f |= FEATURE_EXEC;
+	if (s->identity.cap_effective)
+		f |= FEATURE_IDENT;
+	return f;
+}
+
+bool setup_session(struct session *s, const struct loaded *l, const struct opts *o, const char *tmpdir)
+{
+	struct stat st;
+
+	(void)tmpdir;
+	s->config = l->config;
+	s->policy = l->policy;
+	s->home = l->home;
+	s->log_only = o->log_only;
+	s->quiet = o->quiet;
+	s->listener = -1;
+	s->supervisor = getpid();
+	s->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->self_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->proc < 0 || s->self_fd < 0 || s->root < 0 || fstat(s->proc, &st) < 0)
+		return fail("/proc is needed");
+	s->proc_dev = st.st_dev;
+	s->protected_symlinks = read_sysctl("/proc/sys/fs/protected_symlinks");
+	for (int fd = 0; fd <= 2; fd++)
+		note_stdio(s, fd);
+	for (size_t i = 0; i < o->n_keep_fds; i++)
+		note_stdio(s, o->keep_fds[i]);
+	merge_stdio(s);
+	make_id(s);
+	pthread_rwlock_init(&s->names, NULL);
+	pthread_mutex_init(&s->repositories_lock, NULL);
+	if (ident_initial(s) < 0)
+		return fail("/proc/self/status");
+	s->features = features(s, landlock_abi());
+	return make_sets(s, l);
+}
+
+void session_note_repository(struct session *s, const char *name, size_t len)
+{
+	pthread_mutex_lock(&s->repositories_lock);
+	if (s->n_repositories < SESSION_REPOSITORIES_MAX)
+		s->repositories[s->n_repositories] = strndup(name, len);
+	s->n_repositories++;
+	pthread_mutex_unlock(&s->repositories_lock);
+}
+
+/* NAME.1, NAME.gz and their kin. */
+static bool protect_rotations(struct config *c, const char *name)
+{
+	char pattern[2 * PATH_MAX];
+	size_t n = 0;
+
+	for (; *name && n + 4 < sizeof(pattern); name++) {
+		if (strchr("*?[\\", *name))
+			pattern[n++] = '\\';
+		pattern[n++] = *name;
+	}
+	strcpy(pattern + n, ".*");
+	if (config_add_rule(c, RULE_PROTECT, "protect", pattern, SIZE_MAX) < 0)
+		return false;
+	c->rules[c->n_rules - 1].literal = false;
+	return true;
+}
+
+bool setup_protect_own(struct loaded *l)
+{
+	char path[2 * PATH_MAX], real[PATH_MAX];
+	bool ok = true;
+	const char *audit = l->config->audit_file;
+	ssize_t n;
+
+	for (size_t i = 0; i < l->n_files; i++)
+		if (realpath(l->files[i], real))
+			ok = ok && config_add_rule(l->config, RULE_PROTECT, "protect", real, SIZE_MAX) == 0;
+	if (audit && audit[0] == '/')
+		ok = ok && config_add_rule(l->config, RULE_PROTECT, "protect", audit, SIZE_MAX) == 0 &&
+		     protect_rotations(l->config, audit);
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (n > 0) {
+		path[n] = '\0';
+		ok = ok && config_add_rule(l->config, RULE_PROTECT, "protect", path, SIZE_MAX) == 0;
+	}
+	if (!ok)
+		fprintf(stderr, "cordon: out of memory\n");
+	return ok;
+}
+
+struct environment {
+	char **list;
+	size_t count, size;
+};
+
+static bool name_is(const char *entry, const char *name, size_t n)
+{
+	return strncmp(entry, name, n) == 0 && entry[n] == '=';
+}
+
+static void env_unset(struct environment *e, const char *pattern)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		size_t n = strcspn(e->list[i], "=");
+		char name[4096];
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, e->list[i]);
+		if (fnmatch(pattern, name, 0) != 0)
+			e->list[kept++] = e->list[i];
+	}
+	e->count = kept;
+	e->list[kept] = NULL;
+}
+
+static bool env_set(struct environment *e, const char *name, const char *value)
+{
+	size_t n = strlen(name);
+	char *entry;
+
+	if (asprintf(&entry, "%s=%s", name, value) < 0)
+		return false;
+	for (size_t i = 0; i < e->count; i++)
+		if (name_is(e->list[i], name, n)) {
+			e->list[i] = entry;
+			return true;
+		}
+	e->list[e->count++] = entry;
+	e->list[e->count] = NULL;
+	return true;
+}
+
+char **setup_environment(const struct session *s, const char *tmpdir)
+{
+	struct environment e = {.size = s->config->n_env + 8};
+	bool ok = true;
+
+	while (environ[e.count])
+		e.count++;
+	e.size += e.count;
+	e.list = calloc(e.size + 1, sizeof(*e.list));
+	if (!e.list)
+		return NULL;
+	memcpy(e.list, environ, e.count * sizeof(*e.list));
+	if (tmpdir && tmpdir[0])
+		ok = env_set(&e, "TMPDIR", tmpdir);
+	ok = ok && env_set(&e, "CORDON_SESSION", s->id);
+	for (size_t i = 0; ok && i < s->config->n_env; i++) {
+		const struct env_rule *r = &s->config->env[i];
+
+		if (r->unset)
+			env_unset(&e, r->name);
+		else
+			ok = env_set(&e, r->name, r->value);
+	}
+	return ok ? e.list : NULL;
+}

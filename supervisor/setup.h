@@ -1,0 +1,28 @@
+/*
+ * What is found out and fixed before the command starts: descriptors 0 to 2, the environment, the objects that no access
+ * may change, the session structure.
+ */
+#ifndef CORDON_SETUP_H
+#define CORDON_SETUP_H
+
+#include "supervisor/load.h"
+#include "supervisor/opts.h"
+#include "supervisor/session.h"
+
+/* Fills s for this process. Prints one line and returns false when something is missing. */
+bool setup_session(struct session *s, const struct loaded *l, const struct opts *o, const char *tmpdir);
+
+/* Seals the audit file, once it is open. */
+void setup_seal_audit(struct session *s);
+
+/* The command's environment: [environment], TMPDIR, CORDON_SESSION. NULL when out of memory. */
+char **setup_environment(const struct session *s, const char *tmpdir);
+
+/* Refuses descriptors 0 to 2 that a policy could not hold (datagram or unconnected sockets, directories). */
+bool setup_check_stdio(const struct opts *o);
+
+/* Protects by rule the names of what belongs to the sandbox: policy files, the audit file and its rotations, the
+ * program itself. False when memory is out. */
+bool setup_protect_own(struct loaded *l);
+
+#endif
