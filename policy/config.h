@@ -19,7 +19,7 @@
 
 /* What expansion needs. getvar returns the value or NULL; ~ is home. All borrowed for the call only. */
 struct config_env {
-	const char *cwd;  /* absolute */
+	const char *cwd; /* absolute */
 	/* Absolute, or NULL: then a rule with ~ is a fault. The built-in default has such rules, so a caller that
 	 * knows no home gives "/nonexistent". */
 	const char *home;
@@ -36,11 +36,11 @@ enum audit_level { AUDIT_DENIED, AUDIT_ALL };
 struct domain_rule {
 	char *host;
 	bool wildcard;
-	bool any;        /* "*" (deny_domain only) */
+	bool any; /* "*" (deny_domain only) */
 	bool is_ip;
-	uint16_t port;   /* 0: any */
+	uint16_t port; /* 0: any */
 	bool deny;
-	char *reason;    /* from deny_reason, or NULL */
+	char *reason; /* from deny_reason, or NULL */
 	char *text;
 	struct origin origin;
 };
@@ -48,8 +48,8 @@ struct domain_rule {
 /* An IPv6 network (prefix < 96) holds no IPv4 address, though 16 bytes of "[::]/0" would: see
  * host_net_matches(). */
 struct ip_rule {
-	uint8_t addr[16]; /* IPv4 as v4-mapped */
-	unsigned prefix;  /* 0..128 on the 16 bytes */
+	uint8_t addr[16];	   /* IPv4 as v4-mapped */
+	unsigned prefix;	   /* 0..128 on the 16 bytes */
 	uint16_t port_lo, port_hi; /* 0,0: any */
 	char *text;
 	struct origin origin;
@@ -74,9 +74,9 @@ struct dns_server {
 
 /* [environment], in the order written. */
 struct env_rule {
-	bool unset;   /* name is a pattern with * and ? */
+	bool unset; /* name is a pattern with * and ? */
 	char *name;
-	char *value;  /* set only; may be empty */
+	char *value; /* set only; may be empty */
 	struct origin origin;
 };
 
@@ -95,15 +95,15 @@ struct config {
 	struct env_rule *env;
 	size_t n_env;
 
-	bool protect;        /* default yes */
-	bool private_tmp;    /* default yes */
-	bool hide;           /* default no */
-	bool proxy_env;      /* default no */
-	bool messages_stderr;/* default yes */
-	bool core_files;     /* default no: core files are off */
+	bool protect;	      /* default yes */
+	bool private_tmp;     /* default yes */
+	bool hide;	      /* default no */
+	bool proxy_env;	      /* default no */
+	bool messages_stderr; /* default yes */
+	bool core_files;      /* default no: core files are off */
 	enum hardlinks hardlinks;
 	enum local_binding local_binding; /* default loopback */
-	char *audit_file;    /* expanded; "-" and "fd:N" as they are; NULL: none */
+	char *audit_file;		  /* expanded; "-" and "fd:N" as they are; NULL: none */
 	enum audit_level audit_level;
 
 	struct config_private *priv; /* strings, per-file scalar bookkeeping */
@@ -117,8 +117,8 @@ void config_free(struct config *c);
  * Loads one policy text in sandbox.ini form. name is what messages and origins show (copied).
  * In a relative rule path the base is env->cwd.
  */
-void config_load_ini(struct config *c, const struct config_env *env, const char *name,
-		     const char *bytes, size_t len, struct faults *f);
+void config_load_ini(struct config *c, const struct config_env *env, const char *name, const char *bytes,
+		     size_t len, struct faults *f);
 
 /* One setting from a flag, as if "key = value" stood in the section of a file of its own loaded last; origin
  * "command line". The value is read as in a file (in paths "\\", "$", "*"... have their meaning, see
@@ -142,7 +142,8 @@ void config_add_protected(struct config *c, const struct config_env *env, struct
  * original rule, or SIZE_MAX for a rule of its own with this key, text == path, origin "built-in". Another
  * name takes key, text, reason and origin from the original, and is a pattern if that is one. 0, or -1 when memory is out or the path is
  * not absolute. */
-int config_add_rule(struct config *c, enum rule_kind kind, const char *key, const char *path, size_t alias_of);
+int config_add_rule(struct config *c, enum rule_kind kind, const char *key, const char *path,
+		    size_t alias_of);
 
 /* Prints the effective policy in sandbox.ini form, paths expanded, each line with its origin in a comment line
  * above it; rules that no key makes (protected names, config_add_rule()) as comments. May be called before

@@ -15,16 +15,16 @@ struct policy;
 
 /* What is asked of an object. Each names the strongest thing that the call does to it. */
 enum access {
-	ACCESS_READ,      /* content, or the names in a directory */
-	ACCESS_WRITE,     /* content of an existing object */
-	ACCESS_CREATE,    /* a new entry that is not a directory, also a rename's or link's new name */
-	ACCESS_MKDIR,     /* a new directory by mkdir */
-	ACCESS_DELETE,    /* removing an entry */
-	ACCESS_RENAME,    /* taking an entry away from its name, or replacing it */
+	ACCESS_READ,	  /* content, or the names in a directory */
+	ACCESS_WRITE,	  /* content of an existing object */
+	ACCESS_CREATE,	  /* a new entry that is not a directory, also a rename's or link's new name */
+	ACCESS_MKDIR,	  /* a new directory by mkdir */
+	ACCESS_DELETE,	  /* removing an entry */
+	ACCESS_RENAME,	  /* taking an entry away from its name, or replacing it */
 	ACCESS_LINK_FROM, /* giving an existing file another name */
 	ACCESS_METADATA,  /* mode, owner, times, xattrs, file flags */
 	ACCESS_EXEC,
-	ACCESS_DEVICE,    /* using a block or character device that is not in the built-in list */
+	ACCESS_DEVICE, /* using a block or character device that is not in the built-in list */
 	ACCESS_CONNECT_UNIX,
 	ACCESS_COUNT
 };
@@ -36,7 +36,7 @@ struct request {
 	enum access access;
 	enum objtype type;
 	const char *path; /* absolute, canonical (no ".", "..", "//" or trailing '/'), any bytes but NUL */
-	size_t len;       /* strlen(path); "/" is 1 */
+	size_t len;	  /* strlen(path); "/" is 1 */
 };
 
 /* Zero is deny. */
@@ -53,10 +53,10 @@ enum decision {
 
 struct verdict {
 	enum decision decision;
-	enum decision if_git;    /* only with ALLOW_IF_OWN_GIT: VERDICT_ALLOW or VERDICT_ALLOW_IF_OWN */
+	enum decision if_git;	 /* only with ALLOW_IF_OWN_GIT: VERDICT_ALLOW or VERDICT_ALLOW_IF_OWN */
 	const struct rule *rule; /* the deciding rule; NULL: the default */
-	size_t anchor;           /* length of the path prefix that the rule matched; 0 for the default */
-	size_t git_len;          /* only with ALLOW_IF_OWN_GIT */
+	size_t anchor;		 /* length of the path prefix that the rule matched; 0 for the default */
+	size_t git_len;		 /* only with ALLOW_IF_OWN_GIT */
 };
 
 /* Compiles. Returns NULL with faults added (a malformed glob, out of memory). */
@@ -84,10 +84,12 @@ bool policy_has(const struct policy *p, enum rule_kind kind);
  * if unknown) is shown as "~"; control bytes and invalid UTF-8 in the path are shown as \xNN.
  * Returns buf.
  */
-char *policy_explain(const struct request *q, const struct verdict *v, const char *home, char *buf, size_t size);
+char *policy_explain(const struct request *q, const struct verdict *v, const char *home, char *buf,
+		     size_t size);
 
 /* The policy line that would allow it, e.g. "allow_write = /srv/x", or "" where nothing can. Returns buf. */
-char *policy_suggest(const struct policy *p, const struct request *q, const struct verdict *v, char *buf, size_t size);
+char *policy_suggest(const struct policy *p, const struct request *q, const struct verdict *v, char *buf,
+		     size_t size);
 
 /* The word for an access in messages and records: "read", "write", "create", "delete", "rename",
  * "link", "metadata", "exec", "device", "connect". */

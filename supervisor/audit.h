@@ -28,32 +28,32 @@ struct bytes {
 /* Op names in records: "read", "write", "create", "delete", "rename", "link", "metadata", "exec",
  * "connect", "bind", "socket", "resolve", "signal", "trace", "device", "syscall". */
 struct event {
-	const char *syscall;     /* static */
-	const char *op;          /* static */
-	pid_t pid, tid, ppid;    /* 0: unknown */
+	const char *syscall;  /* static */
+	const char *op;	      /* static */
+	pid_t pid, tid, ppid; /* 0: unknown */
 	struct bytes comm, exe, cwd;
-	struct bytes path;       /* the object, canonical where it could be resolved, else as given */
-	struct bytes target;     /* second path of rename, link, symlink */
-	struct bytes host;       /* network only */
+	struct bytes path;   /* the object, canonical where it could be resolved, else as given */
+	struct bytes target; /* second path of rename, link, symlink */
+	struct bytes host;   /* network only */
 	struct bytes ip;
-	int port;                /* 0: none */
+	int port; /* 0: none */
 	bool denied;
 	const struct rule *rule; /* NULL: rule_name */
-	const char *rule_name;   /* static; "default" if both are NULL */
-	int err;                 /* errno answered; 0 for success */
-	const char *suggestion;  /* policy line that would allow it, or NULL; copied */
-	const char *message;     /* the human line without "cordon: ", or NULL: nothing on stderr; copied */
+	const char *rule_name;	 /* static; "default" if both are NULL */
+	int err;		 /* errno answered; 0 for success */
+	const char *suggestion;	 /* policy line that would allow it, or NULL; copied */
+	const char *message;	 /* the human line without "cordon: ", or NULL: nothing on stderr; copied */
 };
 
 struct audit;
 struct message;
 
 struct audit_opts {
-	const char *file;        /* path, "-", "fd:N", or NULL: no trail */
+	const char *file; /* path, "-", "fd:N", or NULL: no trail */
 	enum audit_level level;
-	bool stderr_messages;    /* one line per distinct denial on stderr_fd */
-	int stderr_fd;           /* borrowed */
-	const char *session;     /* id, copied */
+	bool stderr_messages; /* one line per distinct denial on stderr_fd */
+	int stderr_fd;	      /* borrowed */
+	const char *session;  /* id, copied */
 };
 
 /* Opens the sink (append, 0600, O_NOFOLLOW, O_CLOEXEC) without starting a thread, so that it can be
@@ -79,7 +79,9 @@ void audit_emit(struct audit *a, const struct event *e);
 void audit_emit_record(struct audit *a, const char *kind, const char *json_members);
 
 /* Counts so far, for the closing record. */
-struct audit_totals { uint64_t allowed, denied, dropped; };
+struct audit_totals {
+	uint64_t allowed, denied, dropped;
+};
 struct audit_totals audit_totals(const struct audit *a);
 
 /* Flushes (waiting at most 2 s for a stalled sink), fsyncs a regular file, ends the thread, frees. */

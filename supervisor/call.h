@@ -30,7 +30,7 @@ struct call {
 	bool answered;
 	bool recorded; /* .event is to be written when the call is answered */
 	struct event event;
-	char message[1024];    /* behind event.message */
+	char message[1024]; /* behind event.message */
 	char suggestion[PATH_MAX + 64];
 
 	/* Room for what is copied and resolved: one per path argument. Owned by the worker. */

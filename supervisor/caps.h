@@ -11,14 +11,14 @@
  * NET_BIND_SERVICE, AUDIT_WRITE. Enough for su, install, chown, dpkg; nothing that reaches the kernel or other
  * processes' memory.
  */
-#define CAPS_KEPT 0x200004fbULL
+#define CAPS_KEPT	0x200004fbULL
 #define CAPS_SYS_PTRACE (1ULL << 19)
 
 struct caps {
 	uint64_t effective, permitted, inheritable;
 };
 
-int caps_get(struct caps *caps);       /* of the calling thread; 0 or -errno */
+int caps_get(struct caps *caps); /* of the calling thread; 0 or -errno */
 int caps_set(const struct caps *caps);
 
 /* Gives up, in the calling thread, all outside CAPS_KEPT: bounding set, permitted, effective, inheritable, ambient.

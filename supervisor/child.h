@@ -21,14 +21,14 @@ struct child_message {
 
 struct child {
 	char **argv, **envp;
-	const char *path; /* PATH to search, or NULL for the default */
-	sigset_t mask;    /* the original one */
+	const char *path;     /* PATH to search, or NULL for the default */
+	sigset_t mask;	      /* the original one */
 	struct rlimit nofile; /* the original one */
 	bool no_core;
 	int landlock_abi; /* 0: none */
 	unsigned features;
-	pid_t parent;     /* whose death ends the command */
-	int sock;         /* SOCK_SEQPACKET to the supervisor */
+	pid_t parent; /* whose death ends the command */
+	int sock;     /* SOCK_SEQPACKET to the supervisor */
 	const int *keep_fds;
 	size_t n_keep_fds;
 };

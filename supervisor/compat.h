@@ -36,11 +36,11 @@ struct compat_landlock_ruleset_attr {
 	uint64_t handled_access_net;
 	uint64_t scoped;
 };
-#define COMPAT_LANDLOCK_FS_REFER         (1ULL << 13)
-#define COMPAT_LANDLOCK_NET_BIND_TCP     (1ULL << 0)
-#define COMPAT_LANDLOCK_NET_CONNECT_TCP  (1ULL << 1)
-#define COMPAT_LANDLOCK_SCOPE_ABSTRACT   (1ULL << 0)
-#define COMPAT_LANDLOCK_SCOPE_SIGNAL     (1ULL << 1)
+#define COMPAT_LANDLOCK_FS_REFER	(1ULL << 13)
+#define COMPAT_LANDLOCK_NET_BIND_TCP	(1ULL << 0)
+#define COMPAT_LANDLOCK_NET_CONNECT_TCP (1ULL << 1)
+#define COMPAT_LANDLOCK_SCOPE_ABSTRACT	(1ULL << 0)
+#define COMPAT_LANDLOCK_SCOPE_SIGNAL	(1ULL << 1)
 
 /* The kernel's own restart code. Answered to a caller with a pending signal it makes the kernel handle the
  * signal and restart or interrupt the call as it would have done itself. Never seen by programs then. */

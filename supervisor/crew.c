@@ -18,7 +18,7 @@
 #define MAX_WORKERS   256
 #define STACK_SIZE    (128 * 1024)
 /* A worker that takes longer is replaced as the receiver. */
-#define STUCK_NS      (20 * 1000 * 1000ULL)
+#define STUCK_NS (20 * 1000 * 1000ULL)
 /* Interrupts a system call of a blocked worker; its handler does nothing. */
 #define SIGNAL_INTERRUPT SIGUSR1
 
@@ -138,7 +138,8 @@ static void begin_work(struct worker *w)
 	if (crew->receiving == 0 && notify_pending(crew->s->listener))
 		promote(crew);
 	pthread_mutex_unlock(&crew->lock);
-	if (!atomic_load_explicit(&crew->watched, memory_order_relaxed) && !atomic_exchange(&crew->watched, true))
+	if (!atomic_load_explicit(&crew->watched, memory_order_relaxed) &&
+	    !atomic_exchange(&crew->watched, true))
 		eventfd_write(crew->wake_fd, 1);
 }
 

@@ -30,9 +30,9 @@ int crew_wake_fd(struct crew *crew);
 /* False when no other worker could take over: the operation must not be started (EAGAIN). */
 bool crew_block_begin(struct call *c);
 enum crew_wake {
-	CREW_DONE,      /* nothing interrupted it */
-	CREW_SIGNAL,    /* the caller has a signal to handle: answer with call_restart() */
-	CREW_GONE,      /* the caller died */
+	CREW_DONE,   /* nothing interrupted it */
+	CREW_SIGNAL, /* the caller has a signal to handle: answer with call_restart() */
+	CREW_GONE,   /* the caller died */
 };
 enum crew_wake crew_block_end(struct call *c);
 

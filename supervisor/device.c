@@ -11,9 +11,9 @@
 #include "supervisor/member.h"
 
 /* Documentation/admin-guide/devices.txt */
-#define MEM_MAJOR     1
-#define TTYAUX_MAJOR  5
-#define PTS_MAJOR     136 /* 136 to 143, 2^20 minors each are in use by devpts */
+#define MEM_MAJOR    1
+#define TTYAUX_MAJOR 5
+#define PTS_MAJOR    136 /* 136 to 143, 2^20 minors each are in use by devpts */
 
 static bool is_char(const struct statx *st, unsigned major, unsigned minor)
 {

@@ -11,7 +11,7 @@
 
 /* null, zero, full, random, urandom, tty, ptmx, by number. */
 bool device_is_builtin(const struct statx *st);
-bool device_is_tty(const struct statx *st);  /* /dev/tty */
+bool device_is_tty(const struct statx *st); /* /dev/tty */
 bool device_is_ptmx(const struct statx *st);
 
 /* Opens the caller's controlling terminal, as opening /dev/tty does for it. A descriptor or -errno. */

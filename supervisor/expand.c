@@ -12,8 +12,9 @@
 
 static bool is_allow(enum rule_kind k)
 {
-	return k == RULE_ALLOW_READ || k == RULE_ALLOW_WRITE || k == RULE_ALLOW_OWN || k == RULE_ALLOW_PROTECTED ||
-	       k == RULE_ALLOW_DEVICE || k == RULE_ALLOW_EXEC || k == RULE_UNIX_SOCKET;
+	return k == RULE_ALLOW_READ || k == RULE_ALLOW_WRITE || k == RULE_ALLOW_OWN ||
+	       k == RULE_ALLOW_PROTECTED || k == RULE_ALLOW_DEVICE || k == RULE_ALLOW_EXEC ||
+	       k == RULE_UNIX_SOCKET;
 }
 
 static bool lies_beneath(const char *path, const char *dir)
@@ -145,7 +146,7 @@ static void quote(const char *path, char *out, size_t size)
 
 struct adding {
 	struct config *c;
-	size_t index;     /* of the original rule */
+	size_t index;	  /* of the original rule */
 	const char *rest; /* what follows the directories of a pattern */
 	bool failed;
 };
@@ -172,8 +173,9 @@ static void warn_planted(const struct rule *r, const struct way *w, void (*warn)
 	char line[2 * PATH_MAX];
 
 	snprintf(line, sizeof(line),
-		 "%s = %s is not followed through the symbolic link %s, which lies where the command may write", r->key,
-		 r->text, w->planted);
+		 "%s = %s is not followed through the symbolic link %s, which lies where the command may "
+		 "write",
+		 r->key, r->text, w->planted);
 	warn(line);
 }
 
@@ -199,8 +201,8 @@ static void expand_one(struct config *c, size_t i, struct mounts *m, struct faul
 	if (rc < 0 && is_allow(r->kind))
 		return;
 	if (rc < 0) {
-		faults_add(f, r->origin.file, r->origin.line, "%s = %s cannot be resolved: %s", r->key, r->text,
-			   strerror(-rc));
+		faults_add(f, r->origin.file, r->origin.line, "%s = %s cannot be resolved: %s", r->key,
+			   r->text, strerror(-rc));
 		return;
 	}
 	if (w->planted[0] && is_allow(r->kind) && strcmp(w->done, dir) != 0) {

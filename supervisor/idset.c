@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 /* Out of memory is an answer here ("not added"), not the end of the process. */
-#define HASH_NONFATAL_OOM 1
+#define HASH_NONFATAL_OOM      1
 #define uthash_nonfatal_oom(e) ((e)->lost = true)
 #include <uthash.h>
 
@@ -42,7 +42,8 @@ void idset_free(struct idset *s)
 
 	if (!s)
 		return;
-	HASH_ITER(hh, s->table, e, next) {
+	HASH_ITER(hh, s->table, e, next)
+	{
 		HASH_DEL(s->table, e);
 		free(e);
 	}

@@ -129,9 +129,10 @@ static int refuse_builtin(struct call *c, enum access a, const char *name, size_
 /* /proc/PID/NAME of a stranger that "ps" shows anyway. */
 static bool proc_is_public(const char *rest)
 {
-	static const char *const names[] = {"", "stat", "statm", "status", "cmdline", "comm", "cgroup",
-					    "wchan", "loginuid", "sessionid", "oom_score", "oom_score_adj",
-					    "oom_adj", "task", "sched", "cpuset", "limits", "timerslack_ns"};
+	static const char *const names[] = {
+		"",	   "stat",  "statm",	"status",    "cmdline",	  "comm",
+		"cgroup",  "wchan", "loginuid", "sessionid", "oom_score", "oom_score_adj",
+		"oom_adj", "task",  "sched",	"cpuset",    "limits",	  "timerslack_ns"};
 
 	while (*rest == '/')
 		rest++;
@@ -217,19 +218,21 @@ static int open_parent(const struct session *s, const struct object *o)
 		return -1;
 	memcpy(parent, o->name, n);
 	parent[n] = '\0';
-	dir = compat_openat2(s->root, n ? parent : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	dir = compat_openat2(s->root, n ? parent : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+			     RESOLVE_NO_SYMLINKS);
 	if (dir < 0)
 		return -1;
-	if (statx(dir, slash + 1, AT_SYMLINK_NOFOLLOW, OBJECT_STATX, &st) < 0 || st.stx_ino != o->st.stx_ino ||
-	    st.stx_dev_major != o->st.stx_dev_major || st.stx_dev_minor != o->st.stx_dev_minor) {
+	if (statx(dir, slash + 1, AT_SYMLINK_NOFOLLOW, OBJECT_STATX, &st) < 0 ||
+	    st.stx_ino != o->st.stx_ino || st.stx_dev_major != o->st.stx_dev_major ||
+	    st.stx_dev_minor != o->st.stx_dev_minor) {
 		close(dir);
 		return -1;
 	}
 	return dir;
 }
 
-bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name, size_t len,
-		      size_t stop)
+bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name,
+		      size_t len, size_t stop)
 {
 	bool found = false;
 	struct statx st;
@@ -261,8 +264,8 @@ bool judge_is_created(const struct session *s, int dir, const struct statx *self
 }
 
 /* What the policy left to the session's facts. dir may be -1. */
-static bool decision_holds(const struct session *s, const struct verdict *v, int dir, const struct statx *self,
-			   const char *name, size_t len)
+static bool decision_holds(const struct session *s, const struct verdict *v, int dir,
+			   const struct statx *self, const char *name, size_t len)
 {
 	enum decision d = v->decision;
 

@@ -36,7 +36,7 @@ void judge_note_created(struct call *c, const struct entry *e, const struct entr
 
 /* True when the object, or a directory above it down from the first stop bytes of its name, was created by this
  * session. dir: O_PATH of its parent; self: its statx or NULL. */
-bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name, size_t len,
-		      size_t stop);
+bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name,
+		      size_t len, size_t stop);
 
 #endif

@@ -6,7 +6,7 @@
  * Every right of ABI 1 that changes something. Not EXECUTE, READ_FILE, READ_DIR; not TRUNCATE (ABI 3), which would make
  * every open dearer (+43 to 49 % measured) and guards nothing more, since truncating calls are the supervisor's.
  */
-#define WRITE_RIGHTS                                                                                          \
+#define WRITE_RIGHTS                                                                                         \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |    \
 	 LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |          \
 	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |       \

@@ -79,7 +79,9 @@ static char *read_policy(const char *name, size_t *len, struct faults *f)
 			*len += (size_t)n;
 		if (!buf || *len > MAX_POLICY || n < 0) {
 			faults_add(f, name, 0, "cannot be read: %s",
-				   !buf ? "out of memory" : n < 0 ? strerror(errno) : "larger than 16 MiB");
+				   !buf	   ? "out of memory"
+				   : n < 0 ? strerror(errno)
+					   : "larger than 16 MiB");
 			free(buf);
 			buf = NULL;
 		}
@@ -158,7 +160,8 @@ bool load_config(struct loaded *l, const struct opts *o)
 	env.home = l->home;
 	load_files(l, o, &env, &f);
 	for (size_t i = 0; i < o->n_settings; i++)
-		config_set(l->config, &env, o->settings[i].section, o->settings[i].key, o->settings[i].value, &f);
+		config_set(l->config, &env, o->settings[i].section, o->settings[i].key, o->settings[i].value,
+			   &f);
 	config_finish(l->config, &env, &f);
 	ok = faults_count(&f) == 0;
 	print_faults(&f);

@@ -9,14 +9,24 @@
 /* One row per option: parser, help and (for policy flags) the setting follow from it. */
 struct option_row {
 	const char *name;
-	char letter;         /* 0: none */
+	char letter;	     /* 0: none */
 	const char *arg;     /* name of the argument, NULL: none */
 	const char *section; /* a policy flag: "section key = argument" */
 	const char *key;
 	const char *help;
 };
 
-enum { ROW_POLICY, ROW_SHELL, ROW_LOG_ONLY, ROW_KEEP_FD, ROW_QUIET, ROW_VERBOSE, ROW_HELP, ROW_VERSION, ROW_FLAGS };
+enum {
+	ROW_POLICY,
+	ROW_SHELL,
+	ROW_LOG_ONLY,
+	ROW_KEEP_FD,
+	ROW_QUIET,
+	ROW_VERBOSE,
+	ROW_HELP,
+	ROW_VERSION,
+	ROW_FLAGS
+};
 
 static const struct option_row rows[] = {
 	[ROW_POLICY] = {"policy", 'p', "FILE", NULL, NULL, "a policy in sandbox.ini form; repeatable"},
@@ -92,7 +102,8 @@ void opts_print_help(void)
 		printf("  %-36s %s\n", left, rows[i].help);
 	}
 	puts("\nWithout -p: $CORDON_POLICY, else ~/.config/cordon/sandbox.ini, else the built-in policy.\n"
-	     "Exit status: the command's own, 128+N if signal N ended it, 127 not found, 126 not executable,\n"
+	     "Exit status: the command's own, 128+N if signal N ended it, 127 not found, 126 not "
+	     "executable,\n"
 	     "125 when the sandbox could not be set up (the command did not run).");
 }
 
@@ -163,8 +174,9 @@ static size_t parse_options(struct opts *o, int argc, char **argv)
 
 	for (size_t i = 0; i < N_ROWS; i++) {
 		if (rows[i].name)
-			longs[n++] = (struct option){rows[i].name, rows[i].arg ? required_argument : no_argument, NULL,
-						     LONG_BASE + (int)i};
+			longs[n++] =
+				(struct option){rows[i].name, rows[i].arg ? required_argument : no_argument,
+						NULL, LONG_BASE + (int)i};
 		if (rows[i].letter)
 			*s++ = rows[i].letter;
 		if (rows[i].letter && rows[i].arg)

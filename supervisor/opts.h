@@ -25,7 +25,7 @@ struct opts {
 	size_t n_keep_fds;
 	const char *shell; /* -c */
 	bool log_only, quiet, verbose;
-	char **argv;       /* what follows the options (and the subcommand) */
+	char **argv; /* what follows the options (and the subcommand) */
 	int argc;
 };
 

@@ -74,6 +74,6 @@ void path_copy_failed(struct call *c, int rc)
 		return;
 	}
 	judge_refuse(c, c->sysc->op, "unreadable caller (built-in)", EPERM,
-			  "a call was refused: the kernel lets nobody read this program's memory");
+		     "a call was refused: the kernel lets nobody read this program's memory");
 	call_error(c, EPERM);
 }

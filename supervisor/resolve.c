@@ -262,7 +262,8 @@ static const char *split(char *path, struct entry *e, const char **leaf)
 	return path;
 }
 
-static int resolve_parent(struct call *c, int slot, int dirfd, const char *parent, uint64_t extra, struct entry *e)
+static int resolve_parent(struct call *c, int slot, int dirfd, const char *parent, uint64_t extra,
+			  struct entry *e)
 {
 	int base = open_base(c, dirfd, parent, extra), rc;
 
@@ -302,7 +303,8 @@ int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct en
 	path_name_entry(c, slot, e);
 	memcpy(plain, e->leaf, e->leaf_len);
 	plain[e->leaf_len] = '\0';
-	e->exists = statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, OBJECT_STATX, &e->st) == 0;
+	e->exists =
+		statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, OBJECT_STATX, &e->st) == 0;
 	e->err = e->exists ? 0 : errno;
 	return 0;
 }

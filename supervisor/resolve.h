@@ -21,7 +21,7 @@
 
 enum {
 	RESOLVE_NOFOLLOW = 1 << 0, /* a symbolic link as the last component is the object itself */
-	RESOLVE_EMPTY = 1 << 1,    /* AT_EMPTY_PATH: an empty path is the descriptor's own object */
+	RESOLVE_EMPTY = 1 << 1,	   /* AT_EMPTY_PATH: an empty path is the descriptor's own object */
 };
 
 struct object {
@@ -29,9 +29,9 @@ struct object {
 	struct statx st;
 	const char *name; /* canonical, in the call's name buffer; len 0: the object has no name */
 	size_t len;
-	bool deleted;   /* had a name that is gone */
-	bool foreign;   /* beyond our mount namespace or root */
-	bool by_magic;  /* reached through /proc/PID/fd/N, exe, ... as the last component */
+	bool deleted;	/* had a name that is gone */
+	bool foreign;	/* beyond our mount namespace or root */
+	bool by_magic;	/* reached through /proc/PID/fd/N, exe, ... as the last component */
 	int magic_mode; /* access mode of that descriptor; O_RDWR where there is none to ask */
 };
 
@@ -39,12 +39,12 @@ struct object {
 struct entry {
 	struct object dir;
 	char leaf[NAME_MAX + 2]; /* as given, with one trailing '/' where the path had any */
-	size_t leaf_len;         /* without it */
-	bool special;            /* ".", ".." or "/": the kernel refuses every change to it by itself */
-	const char *name;        /* canonical name of the entry (directory's name, '/', leaf) */
+	size_t leaf_len;	 /* without it */
+	bool special;		 /* ".", ".." or "/": the kernel refuses every change to it by itself */
+	const char *name;	 /* canonical name of the entry (directory's name, '/', leaf) */
 	size_t len;
 	bool exists;
-	int err;          /* why not: the kernel's errno for looking at it, else 0 */
+	int err;	  /* why not: the kernel's errno for looking at it, else 0 */
 	struct statx st;  /* of the entry itself, links not followed; valid if exists */
 	bool becomes_dir; /* set by a rename that would put a directory here */
 };
@@ -73,7 +73,8 @@ void entry_close(struct entry *e);
 /* walk.c: component by component in the caller's terms. base is an O_PATH descriptor (not taken over). */
 int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o);
 
-#define OBJECT_STATX \
-	(STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_UID | STATX_SIZE | STATX_CTIME | STATX_BTIME | STATX_MNT_ID)
+#define OBJECT_STATX                                                                                         \
+	(STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_UID | STATX_SIZE | STATX_CTIME |          \
+	 STATX_BTIME | STATX_MNT_ID)
 
 #endif

@@ -52,7 +52,7 @@ struct run {
 	struct crew *crew;
 	int front, child; /* sockets */
 	int signals;
-	sigset_t mask;        /* as cordon was started */
+	sigset_t mask; /* as cordon was started */
 	struct rlimit nofile;
 	bool exec_failed;
 	struct child_message told;
@@ -89,22 +89,26 @@ static bool check_supported(const struct loaded *l, bool quiet)
 	const struct config *c = l->config;
 
 	if (policy_restricts_exec(l->policy)) {
-		fprintf(stderr, "cordon: the policy has [exec] rules, which this version does not enforce; remove them\n");
+		fprintf(stderr, "cordon: the policy has [exec] rules, which this version does not enforce; "
+				"remove them\n");
 		return false;
 	}
 	if (c->hide) {
-		fprintf(stderr, "cordon: the policy has 'hide = yes', which this version does not enforce; remove it\n");
+		fprintf(stderr, "cordon: the policy has 'hide = yes', which this version does not enforce; "
+				"remove it\n");
 		return false;
 	}
 	if (!quiet && (c->n_domains || c->n_ips || c->n_resolves || policy_has(l->policy, RULE_UNIX_SOCKET)))
-		fprintf(stderr, "cordon: the policy opens network destinations; in this version the network stays closed\n");
+		fprintf(stderr, "cordon: the policy opens network destinations; in this version the network "
+				"stays closed\n");
 	return true;
 }
 
 static void hint_local_policy(const struct run *r)
 {
 	if (r->l.builtin && !r->o->quiet && access("sandbox.ini", F_OK) == 0)
-		fprintf(stderr, "cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
+		fprintf(stderr,
+			"cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
 }
 
 static bool prepare(struct run *r)
@@ -121,7 +125,8 @@ static bool prepare(struct run *r)
 
 		if (rc < 0) {
 			r->tmpdir[0] = '\0';
-			fprintf(stderr, "cordon: no private TMPDIR can be made: %s (private_tmp = no does without)\n",
+			fprintf(stderr,
+				"cordon: no private TMPDIR can be made: %s (private_tmp = no does without)\n",
 				strerror(-rc));
 			return false;
 		}
@@ -180,9 +185,15 @@ static const char *child_failure(const struct child_message *m)
 /* Forks the command and gets its listener. */
 static bool start_child(struct run *r)
 {
-	struct child ch = {.argv = r->argv, .path = getenv("PATH"), .mask = r->mask, .nofile = r->nofile,
-			   .no_core = !r->abi && !r->l.config->core_files, .landlock_abi = r->abi,
-			   .features = r->s.features, .parent = getpid(), .keep_fds = r->o->keep_fds,
+	struct child ch = {.argv = r->argv,
+			   .path = getenv("PATH"),
+			   .mask = r->mask,
+			   .nofile = r->nofile,
+			   .no_core = !r->abi && !r->l.config->core_files,
+			   .landlock_abi = r->abi,
+			   .features = r->s.features,
+			   .parent = getpid(),
+			   .keep_fds = r->o->keep_fds,
 			   .n_keep_fds = r->o->n_keep_fds};
 	struct child_message m;
 	int pair[2], rc;
@@ -204,7 +215,8 @@ static bool start_child(struct run *r)
 	}
 	rc = child_receive_listener(pair[0], &m);
 	if (rc < 0) {
-		fprintf(stderr, "cordon: the sandbox could not be set up: %s: %s\n", child_failure(&m), strerror(-rc));
+		fprintf(stderr, "cordon: the sandbox could not be set up: %s: %s\n", child_failure(&m),
+			strerror(-rc));
 		return false;
 	}
 	r->s.listener = rc;
@@ -342,7 +354,9 @@ static int exec_status(const struct run *r)
 	int err = r->told.err;
 
 	fprintf(stderr, "cordon: %s: %s\n", r->argv[0],
-		err == ENOENT ? "not found" : err == EACCES ? "found but may not be executed" : strerror(err));
+		err == ENOENT	? "not found"
+		: err == EACCES ? "found but may not be executed"
+				: strerror(err));
 	return err == ENOENT ? 127 : 126;
 }
 
@@ -398,7 +412,8 @@ int run_command(const struct opts *o)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &r.mask);
 	r.signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (!prepare(&r) || r.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+	if (!prepare(&r) || r.signals < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		tmpdir_remove(r.tmpdir);
 		return NOT_SET_UP;
 	}

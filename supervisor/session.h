@@ -49,12 +49,12 @@ struct session {
 	unsigned features; /* enum sysc_feature */
 
 	int listener;
-	int proc;     /* O_PATH of /proc */
-	int self_fd;  /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
-	int root;     /* O_PATH of / */
+	int proc;    /* O_PATH of /proc */
+	int self_fd; /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
+	int root;    /* O_PATH of / */
 	dev_t proc_dev;
 	pid_t supervisor; /* our own pid */
-	pid_t command;    /* the confined command's pid */
+	pid_t command;	  /* the confined command's pid */
 	struct identity identity;
 	bool protected_symlinks; /* fs.protected_symlinks */
 
@@ -64,9 +64,9 @@ struct session {
 	/* Objects that no access may change: the audit file, the policy files, cordon itself. */
 	struct idset *sealed;
 	/* Own locks inside. */
-	struct idset *created;    /* objects that this session made where that matters (allow_own, .git) */
-	struct idset *own_links;  /* files whose every name this session made */
-	struct idset *own_ptys;   /* slave devices of pseudo-terminals that this session opened */
+	struct idset *created;	 /* objects that this session made where that matters (allow_own, .git) */
+	struct idset *own_links; /* files whose every name this session made */
+	struct idset *own_ptys;	 /* slave devices of pseudo-terminals that this session opened */
 	struct mounts *mounts;
 	struct sockets *sockets;
 

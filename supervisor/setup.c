@@ -49,8 +49,13 @@ static bool check_socket(int fd)
 	if (type == SOCK_STREAM && !listening && getpeername(fd, (struct sockaddr *)&peer, &len) == 0)
 		return true;
 	fprintf(stderr,
-		"cordon: descriptor %d is a %s socket, which could reach anything; refused (to hand it on: --keep-fd %d)\n",
-		fd, listening ? "listening" : type == SOCK_STREAM ? "unconnected" : "datagram", fd);
+		"cordon: descriptor %d is a %s socket, which could reach anything; refused (to hand it on: "
+		"--keep-fd %d)\n",
+		fd,
+		listening	      ? "listening"
+		: type == SOCK_STREAM ? "unconnected"
+				      : "datagram",
+		fd);
 	return false;
 }
 
@@ -70,7 +75,9 @@ bool setup_check_stdio(const struct opts *o)
 		if (S_ISSOCK(st.st_mode) && !check_socket(fd))
 			return false;
 		if (S_ISDIR(st.st_mode)) {
-			fprintf(stderr, "cordon: descriptor %d is a directory; refused (to hand it on: --keep-fd %d)\n",
+			fprintf(stderr,
+				"cordon: descriptor %d is a directory; refused (to hand it on: --keep-fd "
+				"%d)\n",
 				fd, fd);
 			return false;
 		}

@@ -16,7 +16,7 @@
 #include "supervisor/member.h"
 #include "supervisor/session.h"
 
-#define HASH_NONFATAL_OOM 1
+#define HASH_NONFATAL_OOM      1
 #define uthash_nonfatal_oom(e) ((e)->lost = true)
 #include <uthash.h>
 
@@ -157,7 +157,8 @@ void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 
-bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a, socklen_t *len)
+bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a,
+		  socklen_t *len)
 {
 	struct sock *k;
 	bool has;
@@ -213,7 +214,8 @@ bool sockets_is_own_abstract(struct session *s, const struct sockaddr_un *a, soc
 			continue;
 		if (line[got - 1] == '\n')
 			got--;
-		own = (size_t)(got - at) == n && memcmp(line + at, want, n) == 0 && is_ours(s->sockets, inode);
+		own = (size_t)(got - at) == n && memcmp(line + at, want, n) == 0 &&
+		      is_ours(s->sockets, inode);
 	}
 	free(line);
 	if (f)
@@ -261,12 +263,12 @@ void sockets_sweep(struct session *s)
 	/* What is added from here on is not swept: it may not have reached its program yet. */
 	pthread_mutex_lock(&t->lock);
 	HASH_ITER(hh, t->table, k, next)
-		k->held = false;
+	k->held = false;
 	pthread_mutex_unlock(&t->lock);
 	member_each(s, mark_held, s);
 	pthread_mutex_lock(&t->lock);
 	HASH_ITER(hh, t->table, k, next)
-		if (!k->held)
-			drop(t, k);
+	if (!k->held)
+		drop(t, k);
 	pthread_mutex_unlock(&t->lock);
 }

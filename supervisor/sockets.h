@@ -38,7 +38,8 @@ enum sockets_name { SOCKETS_LOCAL, SOCKETS_PEER };
 void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const struct sockaddr_un *a,
 		      socklen_t len);
 /* False when there is none to give. */
-bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a, socklen_t *len);
+bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a,
+		  socklen_t *len);
 
 /* Socket files that this session bound. */
 void sockets_note_file(struct session *s, const struct statx *st);

@@ -295,8 +295,8 @@ int tracee_status(struct session *s, pid_t tid, struct tracee_status *st)
 	st->ppid = field(p, "\nPPid:\t") ? (pid_t)strtol(field(p, "\nPPid:\t"), NULL, 10) : 0;
 	parse_ids(field(p, "\nUid:\t"), st->uid);
 	parse_ids(field(p, "\nGid:\t"), st->gid);
-	st->n_groups = parse_groups(field(p, "\nGroups:\t"), st->groups,
-				    sizeof(st->groups) / sizeof(*st->groups));
+	st->n_groups =
+		parse_groups(field(p, "\nGroups:\t"), st->groups, sizeof(st->groups) / sizeof(*st->groups));
 	st->cap_effective = parse_hex(field(p, "\nCapEff:\t"));
 	st->sig_pending = parse_hex(field(p, "\nSigPnd:\t"));
 	st->sig_shared_pending = parse_hex(field(p, "\nShdPnd:\t"));

@@ -21,13 +21,13 @@
 #include "supervisor/member.h"
 #include "supervisor/tracee.h"
 
-#define MAX_LINKS    40 /* as the kernel's MAXSYMLINKS */
+#define MAX_LINKS     40 /* as the kernel's MAXSYMLINKS */
 #define PROC_ROOT_INO 1
 
 struct walk {
 	struct call *c;
-	int cur;                   /* O_PATH directory reached so far; owned */
-	char rest[2 * PATH_MAX];   /* what is left of the path */
+	int cur;		 /* O_PATH directory reached so far; owned */
+	char rest[2 * PATH_MAX]; /* what is left of the path */
 	int links;
 	bool nofollow;
 	bool by_magic;

@@ -182,10 +182,14 @@ static void handle_fchownat(struct call *c)
 	do_chown(c, call_int(c, 0), 1, c->arg[2], c->arg[3], call_int(c, 4));
 }
 
-#define DOC_ATTR  "The object is pinned and judged, and the supervisor changes the pin."
-#define ROW(call, fn) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = "metadata", .action = SYSC_NOTIFY, .handle = fn, .doc = DOC_ATTR, \
+#define DOC_ATTR "The object is pinned and judged, and the supervisor changes the pin."
+#define ROW(call, fn)                                                                                        \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "metadata",                                                                            \
+		.action = SYSC_NOTIFY,                                                                       \
+		.handle = fn,                                                                                \
+		.doc = DOC_ATTR,                                                                             \
 	}
 
 ROW(fchmod, handle_fchmod);
@@ -196,7 +200,11 @@ ROW(fchownat, handle_fchownat);
 ROW(utimensat, handle_utimensat);
 
 const struct sysc sysc_truncate = {
-	.name = "truncate", .op = "write", .action = SYSC_NOTIFY, .handle = handle_truncate, .doc = DOC_ATTR,
+	.name = "truncate",
+	.op = "write",
+	.action = SYSC_NOTIFY,
+	.handle = handle_truncate,
+	.doc = DOC_ATTR,
 };
 
 #ifdef SYS_chmod

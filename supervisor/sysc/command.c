@@ -174,9 +174,11 @@ const struct sysc sysc_prctl = {
 	.name = "prctl",
 	.op = "trace",
 	.action = SYSC_ALLOW,
-	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_SET_DUMPABLE)), SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_GET_DUMPABLE)),
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_SET_DUMPABLE)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_GET_DUMPABLE)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(0, PR_SCHED_CORE))),
 	.handle = handle_prctl,
-	.doc = "PR_SET_DUMPABLE is answered without being done, since the supervisor must be able to read the "
+	.doc = "PR_SET_DUMPABLE is answered without being done, since the supervisor must be able to read "
+	       "the "
 	       "caller's arguments; PR_SCHED_CORE is refused.",
 };

@@ -53,7 +53,8 @@ static void link_judged(struct call *c, const struct object *from, struct entry 
 
 static void do_link(struct call *c, int fromdir, int from, int todir, int to, int flags)
 {
-	int how = (flags & AT_SYMLINK_FOLLOW ? 0 : RESOLVE_NOFOLLOW) | (flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
+	int how = (flags & AT_SYMLINK_FOLLOW ? 0 : RESOLVE_NOFOLLOW) |
+		  (flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
 	struct object o;
 	struct entry e;
 	int rc;
@@ -88,7 +89,11 @@ static void handle_linkat(struct call *c)
 #define DOC_LINK "The file is pinned, both names are judged, and the supervisor links the pin."
 
 const struct sysc sysc_linkat = {
-	.name = "linkat", .op = "link", .action = SYSC_NOTIFY, .handle = handle_linkat, .doc = DOC_LINK,
+	.name = "linkat",
+	.op = "link",
+	.action = SYSC_NOTIFY,
+	.handle = handle_linkat,
+	.doc = DOC_LINK,
 };
 
 #ifdef SYS_link
@@ -98,6 +103,10 @@ static void handle_link(struct call *c)
 }
 
 const struct sysc sysc_link = {
-	.name = "link", .op = "link", .action = SYSC_NOTIFY, .handle = handle_link, .doc = DOC_LINK,
+	.name = "link",
+	.op = "link",
+	.action = SYSC_NOTIFY,
+	.handle = handle_link,
+	.doc = DOC_LINK,
 };
 #endif

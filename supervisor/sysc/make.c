@@ -57,7 +57,8 @@ static void do_mknod(struct call *c, int dirfd, int path, uint64_t mode, uint64_
 		/* fall through */
 	case S_IFBLK:
 		call_error(c, judge_refuse(c, "create", "devices (built-in)", EPERM,
-					   "making a device was refused") ?: EPERM);
+					   "making a device was refused")
+				      ?: EPERM);
 		return;
 	default:
 		call_error(c, (m.mode & S_IFMT) == S_IFDIR ? EPERM : EINVAL);
@@ -105,14 +106,25 @@ static void handle_symlinkat(struct call *c)
 #define DOC_MAKE "The entry is made by the supervisor in its pinned directory, with the caller's umask."
 
 const struct sysc sysc_mkdirat = {
-	.name = "mkdirat", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mkdirat, .doc = DOC_MAKE,
+	.name = "mkdirat",
+	.op = "create",
+	.action = SYSC_NOTIFY,
+	.handle = handle_mkdirat,
+	.doc = DOC_MAKE,
 };
 const struct sysc sysc_mknodat = {
-	.name = "mknodat", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mknodat,
+	.name = "mknodat",
+	.op = "create",
+	.action = SYSC_NOTIFY,
+	.handle = handle_mknodat,
 	.doc = DOC_MAKE " Files, FIFOs and sockets only.",
 };
 const struct sysc sysc_symlinkat = {
-	.name = "symlinkat", .op = "create", .action = SYSC_NOTIFY, .handle = handle_symlinkat, .doc = DOC_MAKE,
+	.name = "symlinkat",
+	.op = "create",
+	.action = SYSC_NOTIFY,
+	.handle = handle_symlinkat,
+	.doc = DOC_MAKE,
 };
 
 #ifdef SYS_mkdir
@@ -132,13 +144,24 @@ static void handle_symlink(struct call *c)
 }
 
 const struct sysc sysc_mkdir = {
-	.name = "mkdir", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mkdir, .doc = DOC_MAKE,
+	.name = "mkdir",
+	.op = "create",
+	.action = SYSC_NOTIFY,
+	.handle = handle_mkdir,
+	.doc = DOC_MAKE,
 };
 const struct sysc sysc_mknod = {
-	.name = "mknod", .op = "create", .action = SYSC_NOTIFY, .handle = handle_mknod,
+	.name = "mknod",
+	.op = "create",
+	.action = SYSC_NOTIFY,
+	.handle = handle_mknod,
 	.doc = DOC_MAKE " Files, FIFOs and sockets only.",
 };
 const struct sysc sysc_symlink = {
-	.name = "symlink", .op = "create", .action = SYSC_NOTIFY, .handle = handle_symlink, .doc = DOC_MAKE,
+	.name = "symlink",
+	.op = "create",
+	.action = SYSC_NOTIFY,
+	.handle = handle_symlink,
+	.doc = DOC_MAKE,
 };
 #endif

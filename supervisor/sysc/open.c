@@ -291,11 +291,12 @@ static void do_open(struct call *c, const struct opening *q)
 
 static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t mode)
 {
-	struct opening q = {.dirfd = dirfd, .addr = c->arg[path], .flags = flags & KNOWN_FLAGS,
-			    .mode = mode & 07777};
+	struct opening q = {
+		.dirfd = dirfd, .addr = c->arg[path], .flags = flags & KNOWN_FLAGS, .mode = mode & 07777};
 
 	/* With O_CREAT and O_DIRECTORY together kernels differ; the newer ones refuse. */
-	if ((q.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) && (q.flags & O_TMPFILE) != O_TMPFILE) {
+	if ((q.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) &&
+	    (q.flags & O_TMPFILE) != O_TMPFILE) {
 		call_error(c, EINVAL);
 		return;
 	}
@@ -357,7 +358,8 @@ static void handle_openat2(struct call *c)
 		return;
 	}
 	if (how.flags & ~(uint64_t)KNOWN_FLAGS || how.resolve & ~(uint64_t)KNOWN_RESOLVE ||
-	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | (__O_TMPFILE & ~O_DIRECTORY))))) {
+	    how.mode & ~(uint64_t)07777 ||
+	    (how.mode && !(how.flags & (O_CREAT | (__O_TMPFILE & ~O_DIRECTORY))))) {
 		call_error(c, EINVAL);
 		return;
 	}
@@ -383,24 +385,41 @@ static void handle_openat2(struct call *c)
 		  SYSC_IF_OFF(FEATURE_READS, SYSC_ALLOW,                                                     \
 			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | (__O_TMPFILE & ~O_DIRECTORY))))
 #define OPEN_DOC                                                                                             \
-	"The object is pinned, judged and opened again by the supervisor with the caller's flags; O_PATH is left " \
+	"The object is pinned, judged and opened again by the supervisor with the caller's flags; O_PATH "   \
+	"is left "                                                                                           \
 	"to the kernel, and so are read-only opens while nothing restricts reading."
 
 #ifdef SYS_open
 const struct sysc sysc_open = {
-	.name = "open", .op = "open", .action = SYSC_NOTIFY, OPEN_WHEN(1), .handle = handle_open2, .doc = OPEN_DOC,
+	.name = "open",
+	.op = "open",
+	.action = SYSC_NOTIFY,
+	OPEN_WHEN(1),
+	.handle = handle_open2,
+	.doc = OPEN_DOC,
 };
 #endif
 const struct sysc sysc_openat = {
-	.name = "openat", .op = "open", .action = SYSC_NOTIFY, OPEN_WHEN(2), .handle = handle_openat, .doc = OPEN_DOC,
+	.name = "openat",
+	.op = "open",
+	.action = SYSC_NOTIFY,
+	OPEN_WHEN(2),
+	.handle = handle_openat,
+	.doc = OPEN_DOC,
 };
 const struct sysc sysc_openat2 = {
-	.name = "openat2", .op = "open", .action = SYSC_NOTIFY, .handle = handle_openat2,
+	.name = "openat2",
+	.op = "open",
+	.action = SYSC_NOTIFY,
+	.handle = handle_openat2,
 	.doc = "As openat; with O_PATH it answers ENOSYS, since its flags lie in memory.",
 };
 #ifdef SYS_creat
 const struct sysc sysc_creat = {
-	.name = "creat", .op = "open", .action = SYSC_NOTIFY, .handle = handle_creat,
+	.name = "creat",
+	.op = "open",
+	.action = SYSC_NOTIFY,
+	.handle = handle_creat,
 	.doc = "As open with O_CREAT, O_WRONLY and O_TRUNC.",
 };
 #endif

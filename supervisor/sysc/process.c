@@ -56,15 +56,23 @@ static void handle_priority(struct call *c)
 }
 
 #define DOC_PID "On processes of the session only."
-#define ROW(call, fn) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = "trace", .action = SYSC_NOTIFY, .handle = fn, .doc = DOC_PID, \
+#define ROW(call, fn)                                                                                        \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "trace",                                                                               \
+		.action = SYSC_NOTIFY,                                                                       \
+		.handle = fn,                                                                                \
+		.doc = DOC_PID,                                                                              \
 	}
 /* Zero is the caller itself. */
-#define ROW_ZERO(call, fn) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = "trace", .action = SYSC_NOTIFY, \
-		SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, 0))), .handle = fn, .doc = DOC_PID, \
+#define ROW_ZERO(call, fn)                                                                                   \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "trace",                                                                               \
+		.action = SYSC_NOTIFY,                                                                       \
+		SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, 0))),                                                \
+		.handle = fn,                                                                                \
+		.doc = DOC_PID,                                                                              \
 	}
 
 ROW(process_vm_readv, handle_first);
@@ -83,21 +91,30 @@ const struct sysc sysc_ptrace = {
 	.name = "ptrace",
 	.op = "trace",
 	.action = SYSC_ALLOW,
-	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PTRACE_ATTACH)), SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PTRACE_SEIZE))),
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PTRACE_ATTACH)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PTRACE_SEIZE))),
 	.handle = handle_second,
 	.doc = "A process of the session may be traced; other requests act on tracees only.",
 };
 
-#define PRIORITY_WHEN(process, user) \
+#define PRIORITY_WHEN(process, user)                                                                         \
 	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, process), ARG_IS(1, 0)), SYSC_IF(SYSC_EPERM, ARG_IS(0, user)))
 
 const struct sysc sysc_setpriority = {
-	.name = "setpriority", .op = "trace", .action = SYSC_NOTIFY, PRIORITY_WHEN(PRIO_PROCESS, PRIO_USER),
-	.handle = handle_priority, .doc = DOC_PID,
+	.name = "setpriority",
+	.op = "trace",
+	.action = SYSC_NOTIFY,
+	PRIORITY_WHEN(PRIO_PROCESS, PRIO_USER),
+	.handle = handle_priority,
+	.doc = DOC_PID,
 };
 const struct sysc sysc_ioprio_set = {
-	.name = "ioprio_set", .op = "trace", .action = SYSC_NOTIFY,
-	PRIORITY_WHEN(IOPRIO_WHO_PROCESS, IOPRIO_WHO_USER), .handle = handle_priority, .doc = DOC_PID,
+	.name = "ioprio_set",
+	.op = "trace",
+	.action = SYSC_NOTIFY,
+	PRIORITY_WHEN(IOPRIO_WHO_PROCESS, IOPRIO_WHO_USER),
+	.handle = handle_priority,
+	.doc = DOC_PID,
 };
 
 /*
@@ -110,11 +127,15 @@ static void handle_identity(struct call *c)
 	call_continue(c);
 }
 
-#define ROW_IDENTITY(call) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = "identity", .action = SYSC_NOTIFY, .needs = FEATURE_IDENT, \
-		.handle = handle_identity, \
-		.doc = "Left to the kernel; a command that starts with capabilities is asked who it is from then on.", \
+#define ROW_IDENTITY(call)                                                                                   \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "identity",                                                                            \
+		.action = SYSC_NOTIFY,                                                                       \
+		.needs = FEATURE_IDENT,                                                                      \
+		.handle = handle_identity,                                                                   \
+		.doc = "Left to the kernel; a command that starts with capabilities is asked who it is "     \
+		       "from then on.",                                                                      \
 	}
 
 ROW_IDENTITY(setuid);
@@ -164,10 +185,18 @@ static void handle_execveat(struct call *c)
 
 #define DOC_EXEC "Left to the kernel unless reads of programs are recorded or refused."
 const struct sysc sysc_execve = {
-	.name = "execve", .op = "exec", .action = SYSC_NOTIFY, .needs = FEATURE_EXEC, .handle = handle_execve,
+	.name = "execve",
+	.op = "exec",
+	.action = SYSC_NOTIFY,
+	.needs = FEATURE_EXEC,
+	.handle = handle_execve,
 	.doc = DOC_EXEC,
 };
 const struct sysc sysc_execveat = {
-	.name = "execveat", .op = "exec", .action = SYSC_NOTIFY, .needs = FEATURE_EXEC, .handle = handle_execveat,
+	.name = "execveat",
+	.op = "exec",
+	.action = SYSC_NOTIFY,
+	.needs = FEATURE_EXEC,
+	.handle = handle_execveat,
 	.doc = DOC_EXEC,
 };

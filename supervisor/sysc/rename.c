@@ -43,8 +43,8 @@ static enum decision decision_of(const struct scan *s, int i, enum access a, enu
 
 static bool same_verdicts(const struct scan *s, enum objtype type)
 {
-	static const enum access all[] = {ACCESS_READ, ACCESS_WRITE, ACCESS_CREATE, ACCESS_DELETE, ACCESS_RENAME,
-					  ACCESS_METADATA, ACCESS_EXEC, ACCESS_CONNECT_UNIX};
+	static const enum access all[] = {ACCESS_READ,	 ACCESS_WRITE,	  ACCESS_CREATE, ACCESS_DELETE,
+					  ACCESS_RENAME, ACCESS_METADATA, ACCESS_EXEC,	 ACCESS_CONNECT_UNIX};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (decision_of(s, 0, all[i], type) != decision_of(s, 1, all[i], type))
@@ -152,7 +152,8 @@ static bool changes_rules(const struct call *c, const struct entry *from, const 
 static int refuse_tree(struct call *c, const struct scan *s)
 {
 	snprintf(c->message, sizeof(c->message),
-		 "renaming a directory was refused: other rules would hold for what is in it (%.300s)", s->name[0]);
+		 "renaming a directory was refused: other rules would hold for what is in it (%.300s)",
+		 s->name[0]);
 	return judge_refuse(c, "rename", "rename of a directory (built-in)", EPERM, c->message);
 }
 
@@ -236,7 +237,8 @@ static void rename_judged(struct call *c, struct renaming *r)
 	}
 	rc = trees ? judge_trees(c, r) : 0;
 	if (rc == 0) {
-		rc = renameat2(r->from.dir.fd, r->from.leaf, r->to.dir.fd, r->to.leaf, r->flags) < 0 ? errno : 0;
+		rc = renameat2(r->from.dir.fd, r->from.leaf, r->to.dir.fd, r->to.leaf, r->flags) < 0 ? errno
+												     : 0;
 		if (rc == 0)
 			note(c, r);
 	}
@@ -289,15 +291,25 @@ static void handle_renameat2(struct call *c)
 	do_rename(c, call_int(c, 0), 1, call_int(c, 2), 3, (unsigned)call_int(c, 4));
 }
 
-#define DOC_RENAME "Both names are judged, for a directory also what it takes along; the supervisor renames between the pinned directories."
+#define DOC_RENAME                                                                                           \
+	"Both names are judged, for a directory also what it takes along; the supervisor renames between "   \
+	"the pinned directories."
 
 #ifdef SYS_renameat
 const struct sysc sysc_renameat = {
-	.name = "renameat", .op = "rename", .action = SYSC_NOTIFY, .handle = handle_renameat, .doc = DOC_RENAME,
+	.name = "renameat",
+	.op = "rename",
+	.action = SYSC_NOTIFY,
+	.handle = handle_renameat,
+	.doc = DOC_RENAME,
 };
 #endif
 const struct sysc sysc_renameat2 = {
-	.name = "renameat2", .op = "rename", .action = SYSC_NOTIFY, .handle = handle_renameat2, .doc = DOC_RENAME,
+	.name = "renameat2",
+	.op = "rename",
+	.action = SYSC_NOTIFY,
+	.handle = handle_renameat2,
+	.doc = DOC_RENAME,
 };
 
 #ifdef SYS_rename
@@ -307,6 +319,10 @@ static void handle_rename(struct call *c)
 }
 
 const struct sysc sysc_rename = {
-	.name = "rename", .op = "rename", .action = SYSC_NOTIFY, .handle = handle_rename, .doc = DOC_RENAME,
+	.name = "rename",
+	.op = "rename",
+	.action = SYSC_NOTIFY,
+	.handle = handle_rename,
+	.doc = DOC_RENAME,
 };
 #endif

@@ -155,12 +155,17 @@ static void handle_pidfd_send_signal(struct call *c)
 }
 
 #define DOC_PID "Reaches processes of the session only."
-#define ROW(call, fn, text) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = "signal", .action = SYSC_NOTIFY, .handle = fn, .doc = text, \
+#define ROW(call, fn, text)                                                                                  \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "signal",                                                                              \
+		.action = SYSC_NOTIFY,                                                                       \
+		.handle = fn,                                                                                \
+		.doc = text,                                                                                 \
 	}
 
-ROW(kill, handle_kill, "Reaches processes of the session only; a group or -1 means its members in the session.");
+ROW(kill, handle_kill,
+    "Reaches processes of the session only; a group or -1 means its members in the session.");
 ROW(tkill, handle_first, DOC_PID);
 ROW(tgkill, handle_first, DOC_PID);
 ROW(rt_sigqueueinfo, handle_first, DOC_PID);

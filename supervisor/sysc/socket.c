@@ -28,7 +28,7 @@
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
 #endif
-#define TYPE_MASK 0xf
+#define TYPE_MASK   0xf
 #define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
 
 static void refuse(struct call *c, const char *op, int err, const char *message)
@@ -49,7 +49,8 @@ static void handle_socket(struct call *c)
 	}
 	if (family != AF_UNIX) {
 		refuse(c, "socket", EAFNOSUPPORT,
-		       "Connection blocked by network allowlist: internet sockets are closed in this version");
+		       "Connection blocked by network allowlist: internet sockets are closed in this "
+		       "version");
 		return;
 	}
 	if (kind != SOCK_STREAM && kind != SOCK_SEQPACKET) {
@@ -83,8 +84,8 @@ static void handle_socketpair(struct call *c)
 		return;
 	}
 	number[0] = notify_add_fd(c->s->listener, c->id, pair[0], type & SOCK_CLOEXEC);
-	number[1] = number[0] < 0 ? number[0] :
-				    notify_add_fd(c->s->listener, c->id, pair[1], type & SOCK_CLOEXEC);
+	number[1] = number[0] < 0 ? number[0]
+				  : notify_add_fd(c->s->listener, c->id, pair[1], type & SOCK_CLOEXEC);
 	close(pair[0]);
 	close(pair[1]);
 	rc = number[1] < 0 ? number[1] : tracee_write(c, c->arg[3], number, sizeof(number));
@@ -137,8 +138,8 @@ static void unknown_socket(struct call *c, const char *op)
 }
 
 /* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
-static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to, socklen_t to_len,
-			    const struct sockaddr_un *named, socklen_t named_len)
+static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to,
+			    socklen_t to_len, const struct sockaddr_un *named, socklen_t named_len)
 {
 	bool block = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
 	enum crew_wake wake = CREW_DONE;
@@ -180,7 +181,8 @@ static void connect_file(struct call *c, int fd, uint64_t inode, const struct so
 		call_error(c, ECONNREFUSED);
 	} else if (!sockets_is_own_file(c->s, &o.st)) {
 		snprintf(c->message, sizeof(c->message),
-			 "connect to %.200s refused: only Unix sockets of this session can be reached in this version",
+			 "connect to %.200s refused: only Unix sockets of this session can be reached in "
+			 "this version",
 			 o.name);
 		refuse(c, "connect", EPERM, c->message);
 	} else if (tracee_check(c) < 0) {
@@ -198,7 +200,8 @@ static void connect_abstract(struct call *c, int fd, uint64_t inode, const struc
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
 	if (!sockets_is_own_abstract(c->s, a, (socklen_t)len)) {
 		refuse(c, "connect", EPERM,
-		       "connect to an abstract Unix socket refused: only those of this session can be reached");
+		       "connect to an abstract Unix socket refused: only those of this session can be "
+		       "reached");
 	} else if (tracee_check(c) < 0) {
 		call_gone(c);
 	} else {
@@ -452,16 +455,22 @@ const struct sysc sysc_socketpair = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_DGRAM)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_RAW))),
 	.handle = handle_socketpair,
-	.doc = "Stream and seqpacket pairs are left to the kernel; a datagram pair becomes a seqpacket pair, which "
+	.doc = "Stream and seqpacket pairs are left to the kernel; a datagram pair becomes a seqpacket pair, "
+	       "which "
 	       "cannot name a destination.",
 };
 
-#define ROW(call, word, text) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = word, .action = SYSC_NOTIFY, .handle = handle_##call, .doc = text, \
+#define ROW(call, word, text)                                                                                \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = word,                                                                                  \
+		.action = SYSC_NOTIFY,                                                                       \
+		.handle = handle_##call,                                                                     \
+		.doc = text,                                                                                 \
 	}
 
-ROW(connect, "connect", "Performed by the supervisor on its duplicate of the socket, towards sockets of the session.");
+ROW(connect, "connect",
+    "Performed by the supervisor on its duplicate of the socket, towards sockets of the session.");
 ROW(bind, "bind", "Performed by the supervisor on its duplicate of the socket, in the judged directory.");
 ROW(listen, "bind", "Performed by the supervisor on its duplicate of the socket.");
 ROW(getsockname, "socket", "Answers the address that the program bound, as it wrote it.");

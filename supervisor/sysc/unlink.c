@@ -74,7 +74,11 @@ static void handle_unlinkat(struct call *c)
 #define DOC_UNLINK "The entry is removed by the supervisor from its pinned directory."
 
 const struct sysc sysc_unlinkat = {
-	.name = "unlinkat", .op = "delete", .action = SYSC_NOTIFY, .handle = handle_unlinkat, .doc = DOC_UNLINK,
+	.name = "unlinkat",
+	.op = "delete",
+	.action = SYSC_NOTIFY,
+	.handle = handle_unlinkat,
+	.doc = DOC_UNLINK,
 };
 
 #ifdef SYS_unlink
@@ -89,9 +93,17 @@ static void handle_rmdir(struct call *c)
 }
 
 const struct sysc sysc_unlink = {
-	.name = "unlink", .op = "delete", .action = SYSC_NOTIFY, .handle = handle_unlink, .doc = DOC_UNLINK,
+	.name = "unlink",
+	.op = "delete",
+	.action = SYSC_NOTIFY,
+	.handle = handle_unlink,
+	.doc = DOC_UNLINK,
 };
 const struct sysc sysc_rmdir = {
-	.name = "rmdir", .op = "delete", .action = SYSC_NOTIFY, .handle = handle_rmdir, .doc = DOC_UNLINK,
+	.name = "rmdir",
+	.op = "delete",
+	.action = SYSC_NOTIFY,
+	.handle = handle_rmdir,
+	.doc = DOC_UNLINK,
 };
 #endif

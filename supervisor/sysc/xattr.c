@@ -68,8 +68,8 @@ static int act_remove(struct call *c, const struct object *o, void *arg)
 	return removexattr(path_proc(o->fd, proc), x->name) < 0 ? -errno : 0;
 }
 
-static void do_set(struct call *c, int dirfd, int path, int how, struct xattr *x, uint64_t name, uint64_t value,
-		   uint64_t size)
+static void do_set(struct call *c, int dirfd, int path, int how, struct xattr *x, uint64_t name,
+		   uint64_t value, uint64_t size)
 {
 	int rc = x->flags & ~(XATTR_CREATE | XATTR_REPLACE) ? -EINVAL : copy_name(c, name, x);
 
@@ -202,9 +202,13 @@ static void handle_file_setattr(struct call *c)
 }
 
 #define DOC_XATTR "The object is pinned and judged, and the supervisor changes the pin."
-#define ROW(call, fn) \
-	const struct sysc sysc_##call = { \
-		.name = #call, .op = "metadata", .action = SYSC_NOTIFY, .handle = fn, .doc = DOC_XATTR, \
+#define ROW(call, fn)                                                                                        \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "metadata",                                                                            \
+		.action = SYSC_NOTIFY,                                                                       \
+		.handle = fn,                                                                                \
+		.doc = DOC_XATTR,                                                                            \
 	}
 
 ROW(setxattr, handle_setxattr);
