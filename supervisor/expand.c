@@ -192,7 +192,7 @@ static void expand_one(struct config *c, size_t i, struct mounts *m, struct faul
 	/* The rules move when one is added. */
 	snprintf(pattern, sizeof(pattern), "%s", r->path);
 	if (r->literal)
-		snprintf(dir, sizeof(dir), "%s", pattern);
+		memcpy(dir, pattern, strlen(pattern) + 1);
 	else
 		a.rest = split_pattern(pattern, dir, sizeof(dir));
 	if (dir[0] == '\0')

@@ -8,6 +8,8 @@
 /* Out of memory is an answer here ("not added"), not the end of the process. */
 #define HASH_NONFATAL_OOM      1
 #define uthash_nonfatal_oom(e) ((e)->lost = true)
+/* The default one makes clang warn of its falling through. */
+#define HASH_FUNCTION HASH_OAT
 #include <uthash.h>
 
 struct id_key {

@@ -43,8 +43,9 @@ static void remove_contents(int fd, int depth)
 			continue;
 		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub < 0 && errno == EACCES) {
-			fchmodat(dirfd(d), e->d_name, 0700, 0);
-			sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			if (fchmodat(dirfd(d), e->d_name, 0700, 0) == 0)
+				sub = openat(dirfd(d), e->d_name,
+					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		}
 		if (sub >= 0 && depth < 2000) {
 			fchmod(sub, 0700);

@@ -54,7 +54,7 @@ static void do_mknod(struct call *c, int dirfd, int path, uint64_t mode, uint64_
 	case S_IFCHR:
 		if (m.dev == 0) /* an overlay's whiteout */
 			break;
-		/* fall through */
+		__attribute__((fallthrough));
 	case S_IFBLK:
 		call_error(c, judge_refuse(c, "create", "devices (built-in)", EPERM,
 					   "making a device was refused")
