@@ -165,6 +165,21 @@ static void prepare_call(struct worker *w, const struct seccomp_notif *n)
 	}
 }
 
+/* False when no task with the filter is left: nothing will ever come again. */
+static bool receive(struct worker *w, struct seccomp_notif *n)
+{
+	int listener = w->crew->s->listener, rc;
+
+	for (;;) {
+		rc = notify_receive(listener, n);
+		if (rc == 0)
+			return true;
+		/* A caller that died meanwhile looks like the end of all of them. */
+		if (rc != -EINTR && (rc != -ENOENT || notify_is_over(listener)))
+			return false;
+	}
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -172,19 +187,12 @@ static void *worker_main(void *arg)
 
 	for (;;) {
 		take_turn(w);
-		while (notify_receive(w->crew->s->listener, &n) < 0) {
-			/* The caller died meanwhile, a signal came, or the last task is gone: the main thread ends the
-			 * process then. Do not spin on an error that persists. */
-			struct timespec t = {.tv_nsec = 1000000};
-
-			if (errno != EINTR && errno != ENOENT)
-				nanosleep(&t, NULL);
-		}
+		if (!receive(w, &n))
+			return NULL;
 		begin_work(w);
 		prepare_call(w, &n);
 		dispatch(&w->call);
 	}
-	return NULL;
 }
 
 static void nothing(int sig)
@@ -205,11 +213,18 @@ struct crew *crew_start(struct session *s)
 	crew->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	sigaction(SIGNAL_INTERRUPT, &sa, NULL);
 	pthread_mutex_lock(&crew->lock);
-	ok = crew->wake_fd >= 0 && spawn(crew, RECEIVING);
-	for (int i = 1; ok && i < FIRST_WORKERS; i++)
+	ok = crew->wake_fd >= 0;
+	for (int i = 0; ok && i < FIRST_WORKERS; i++)
 		ok = spawn(crew, PARKED);
 	pthread_mutex_unlock(&crew->lock);
 	return ok ? crew : NULL;
+}
+
+void crew_receive(struct crew *crew)
+{
+	pthread_mutex_lock(&crew->lock);
+	promote(crew);
+	pthread_mutex_unlock(&crew->lock);
 }
 
 int crew_wake_fd(struct crew *crew)

@@ -17,8 +17,10 @@
 
 struct crew;
 
-/* Starts the first workers. NULL when a thread cannot be made. */
+/* Starts the first workers; they wait. NULL when a thread cannot be made. */
 struct crew *crew_start(struct session *s);
+/* Sends one to receive, once s->listener is there. */
+void crew_receive(struct crew *crew);
 
 /* To be called by the main loop every CREW_TICK_MS while crew_is_busy(). */
 #define CREW_TICK_MS 10

@@ -23,6 +23,13 @@ bool notify_pending(int listener)
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
 }
 
+bool notify_is_over(int listener)
+{
+	struct pollfd p = {.fd = listener, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
 bool notify_valid(int listener, uint64_t id)
 {
 	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;

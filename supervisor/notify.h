@@ -18,6 +18,9 @@ int notify_receive(int listener, struct seccomp_notif *n);
 /* True when another notification waits (does not block). */
 bool notify_pending(int listener);
 
+/* True when no task is left that could make one. */
+bool notify_is_over(int listener);
+
 /* True while the caller still waits for the answer. */
 bool notify_valid(int listener, uint64_t id);
 

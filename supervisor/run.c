@@ -182,8 +182,7 @@ static const char *child_failure(const struct child_message *m)
 	return "set-up";
 }
 
-/* Forks the command and gets its listener. */
-static bool start_child(struct run *r)
+static bool fork_child(struct run *r)
 {
 	struct child ch = {.argv = r->argv,
 			   .path = getenv("PATH"),
@@ -195,8 +194,7 @@ static bool start_child(struct run *r)
 			   .parent = getpid(),
 			   .keep_fds = r->o->keep_fds,
 			   .n_keep_fds = r->o->n_keep_fds};
-	struct child_message m;
-	int pair[2], rc;
+	int pair[2];
 
 	ch.envp = setup_environment(&r->s, r->tmpdir);
 	if (!ch.envp || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -209,18 +207,21 @@ static bool start_child(struct run *r)
 		child_main(&ch);
 	close(pair[1]);
 	r->child = pair[0];
-	if (r->s.command < 0) {
+	if (r->s.command < 0)
 		fprintf(stderr, "cordon: fork: %s\n", strerror(errno));
-		return false;
-	}
-	rc = child_receive_listener(pair[0], &m);
-	if (rc < 0) {
-		fprintf(stderr, "cordon: the sandbox could not be set up: %s: %s\n", child_failure(&m),
-			strerror(-rc));
-		return false;
-	}
-	r->s.listener = rc;
-	return true;
+	return r->s.command > 0;
+}
+
+static bool get_listener(struct run *r)
+{
+	struct child_message m;
+
+	r->s.listener = child_receive_listener(r->child, &m);
+	if (r->s.listener >= 0)
+		return true;
+	fprintf(stderr, "cordon: the sandbox could not be set up: %s: %s\n", child_failure(&m),
+		strerror(-r->s.listener));
+	return false;
 }
 
 /* Out of reach of terminal signals, and of processes of the same user that would look into it. */
@@ -243,17 +244,22 @@ static bool start(struct run *r)
 	if (caps_supervisor() < 0 || !setup_session(&r->s, &r->l, r->o, r->tmpdir) || !open_audit(r))
 		return false;
 	setup_seal_audit(&r->s);
-	if (!start_child(r))
+	/* The child prepares itself while the threads start: no thread may exist before the fork. */
+	if (!fork_child(r))
 		return false;
 	shield();
 	umask(0);
 	setrlimit(RLIMIT_NOFILE, &lim);
-	notify_sync_wake_up(r->s.listener);
 	records_start(&r->s, &r->l, r->argv, r->abi);
-	if (audit_start(r->s.audit) < 0 || !(r->crew = crew_start(&r->s))) {
+	r->crew = crew_start(&r->s);
+	if (!r->crew || audit_start(r->s.audit) < 0) {
 		fprintf(stderr, "cordon: no threads: %s\n", strerror(errno));
 		return false;
 	}
+	if (!get_listener(r))
+		return false;
+	notify_sync_wake_up(r->s.listener);
+	crew_receive(r->crew);
 	return send(r->child, "g", 1, MSG_NOSIGNAL) == 1;
 }
 
