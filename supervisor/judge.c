@@ -9,6 +9,7 @@
 #include "supervisor/compat.h"
 #include "supervisor/device.h"
 #include "supervisor/idset.h"
+#include "supervisor/literals.h"
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
 #include "supervisor/tracee.h"
@@ -286,24 +287,12 @@ static bool has_other_names(const struct session *s, const struct statx *st)
 	return S_ISREG(st->stx_mode) && st->stx_nlink > 1 && !idset_has(s->own_links, st);
 }
 
-/* A file with several names may be known to a deny_read rule by another one. The rules' files are looked at anew:
- * their identity changes when an overlay copies them up. */
+/* A file with several names may be known to a deny_read rule by another one. */
 static const struct rule *denied_by_identity(const struct session *s, const struct statx *st)
 {
-	if (!S_ISREG(st->stx_mode) || st->stx_nlink < 2)
+	if (!S_ISREG(st->stx_mode) || st->stx_nlink < 2 || !policy_has(s->policy, RULE_DENY_READ))
 		return NULL;
-	for (size_t i = 0; i < s->config->n_rules; i++) {
-		const struct rule *r = &s->config->rules[i];
-		struct statx other;
-
-		if (r->kind != RULE_DENY_READ || !r->literal)
-			continue;
-		if (statx(AT_FDCWD, r->path, AT_SYMLINK_NOFOLLOW, STATX_INO, &other) == 0 &&
-		    other.stx_ino == st->stx_ino && other.stx_dev_major == st->stx_dev_major &&
-		    other.stx_dev_minor == st->stx_dev_minor)
-			return r;
-	}
-	return NULL;
+	return literals_find(s->literals, st);
 }
 
 /*
@@ -355,7 +344,8 @@ static int judge_named(struct call *c, enum access a, const struct object *o)
 	c->event.rule = v.rule;
 	if (!holds)
 		return refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
-	alias = denied_by_identity(c->s, &o->st);
+	/* An allow_read that names this very name knows what it opens. */
+	alias = v.rule && v.rule->kind == RULE_ALLOW_READ ? NULL : denied_by_identity(c->s, &o->st);
 	if (alias) {
 		v = (struct verdict){.decision = VERDICT_DENY, .rule = alias, .anchor = strlen(alias->path)};
 		return refuse_by(c, &q, &v, 0);

@@ -17,6 +17,7 @@
 struct audit;
 struct idset;
 struct mounts;
+struct literals;
 struct sockets;
 
 /* An object that one of descriptors 0 to 2 (or --keep-fd) referred to at the start. */
@@ -68,6 +69,7 @@ struct session {
 	struct idset *own_links; /* files whose every name this session made */
 	struct idset *own_ptys;	 /* slave devices of pseudo-terminals that this session opened */
 	struct mounts *mounts;
+	struct literals *literals;
 	struct sockets *sockets;
 
 	/* Held for reading around "decide and change" of a directory entry, for writing around a rename that changes

@@ -17,6 +17,7 @@
 #include "supervisor/idset.h"
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
+#include "supervisor/literals.h"
 #include "supervisor/sockets.h"
 #include "supervisor/sysc.h"
 
@@ -137,7 +138,9 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_links = idset_new();
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets)
+	s->literals = literals_new(s->config);
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets ||
+	    !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);

@@ -1,0 +1,106 @@
+#include "supervisor/literals.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(e) ((e)->lost = true)
+#include <uthash.h>
+
+#define FRESH_NS 1000000000LL
+
+struct literal_key {
+	uint64_t dev, ino;
+};
+
+struct literal {
+	struct literal_key key;
+	const struct rule *rule;
+	bool lost;
+	UT_hash_handle hh;
+};
+
+struct literals {
+	const struct config *config;
+	pthread_mutex_t lock;
+	struct literal *list; /* one per rule, in use or not */
+	struct literal *table;
+	long long made_ns;
+	bool made, incomplete;
+};
+
+struct literals *literals_new(const struct config *c)
+{
+	struct literals *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->config = c;
+	pthread_mutex_init(&l->lock, NULL);
+	l->list = calloc(c->n_rules + 1, sizeof(*l->list));
+	if (l->list)
+		return l;
+	free(l);
+	return NULL;
+}
+
+static struct literal_key key_of(const struct statx *st)
+{
+	return (struct literal_key){((uint64_t)st->stx_dev_major << 32) | st->stx_dev_minor, st->stx_ino};
+}
+
+static void add(struct literals *l, size_t i)
+{
+	struct literal *e = &l->list[i], *other;
+	struct statx st;
+
+	if (statx(AT_FDCWD, l->config->rules[i].path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO, &st) < 0 ||
+	    !S_ISREG(st.stx_mode))
+		return;
+	e->key = key_of(&st);
+	HASH_FIND(hh, l->table, &e->key, sizeof(e->key), other);
+	if (other)
+		return;
+	e->rule = &l->config->rules[i];
+	e->lost = false;
+	HASH_ADD(hh, l->table, key, sizeof(e->key), e);
+	l->incomplete |= e->lost;
+}
+
+static void refresh(struct literals *l)
+{
+	struct timespec t;
+	long long now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	now = t.tv_sec * 1000000000LL + t.tv_nsec;
+	if (l->made && now - l->made_ns < FRESH_NS)
+		return;
+	HASH_CLEAR(hh, l->table);
+	l->incomplete = false;
+	for (size_t i = 0; i < l->config->n_rules; i++)
+		if (l->config->rules[i].kind == RULE_DENY_READ && l->config->rules[i].literal)
+			add(l, i);
+	l->made = true;
+	l->made_ns = now;
+}
+
+const struct rule *literals_find(struct literals *l, const struct statx *st)
+{
+	struct literal_key key = key_of(st);
+	const struct rule *rule = NULL;
+	struct literal *e;
+
+	pthread_mutex_lock(&l->lock);
+	refresh(l);
+	HASH_FIND(hh, l->table, &key, sizeof(key), e);
+	if (e)
+		rule = e->rule;
+	else if (l->incomplete) /* out of memory: refuse rather than miss one */
+		rule = &l->config->rules[0];
+	pthread_mutex_unlock(&l->lock);
+	return rule;
+}
