@@ -425,19 +425,30 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	return 0;
 }
 
+/* A directory of git's own making inside a .git, for a linked work tree or a submodule: what is beneath it is the
+ * session's if the directory is. */
+static bool is_git_inner(const struct entry *e)
+{
+	char name[CALL_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)e->len, e->name);
+	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
+}
+
 void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev)
 {
 	bool git = e->leaf_len == 4 && strncasecmp(e->leaf, ".git", 4) == 0;
 	char plain[NAME_MAX + 1];
 	struct statx st;
 
-	if (!ev->in_own_area && !git)
+	if (!ev->in_own_area && !git && !is_git_inner(e))
 		return;
 	memcpy(plain, e->leaf, e->leaf_len);
 	plain[e->leaf_len] = '\0';
-	if (statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW, IDSET_STATX, &st) < 0)
+	if (statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW, STATX_TYPE | IDSET_STATX, &st) < 0)
 		return;
-	idset_add(c->s->created, &st);
+	if (ev->in_own_area || git || S_ISDIR(st.stx_mode))
+		idset_add(c->s->created, &st);
 	if (git)
 		session_note_repository(c->s, e->name, e->len);
 }
