@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "supervisor/check.h"
 #include "supervisor/opts.h"
 #include "supervisor/run.h"
 
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
 		puts("cordon " CORDON_VERSION);
 		return 0;
 	case COMMAND_CHECK:
+		return check_command(&o);
 	case COMMAND_EXPLAIN:
 	case COMMAND_DOCTOR:
 		break;

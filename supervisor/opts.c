@@ -63,7 +63,8 @@ static const struct {
 } commands[] = {
 	{"run", COMMAND_RUN, false, "run COMMAND confined (the default)"},
 	{"check", COMMAND_CHECK, false, "validate policies and print what is in force"},
-	{"explain", COMMAND_EXPLAIN, false, "read|write|exec PATH: the rule that decides"},
+	{"explain", COMMAND_EXPLAIN, false,
+	 "read|write|create|delete|rename|exec PATH...: which rule decides"},
 	{"doctor", COMMAND_DOCTOR, false, "what this machine or container gives"},
 	{"learn", COMMAND_HELP, true, NULL},
 	{"report", COMMAND_HELP, true, NULL},
@@ -187,8 +188,11 @@ static size_t parse_options(struct opts *o, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (opt == ':')
 			usage_error("%s needs an argument", argv[optind - 1]);
+		if (opt == '?' && optopt > 0 && optopt < LONG_BASE)
+			usage_error("unknown option -%c", optopt);
 		if (opt == '?')
-			usage_error("unknown option %s", argv[optind - 1]);
+			usage_error("%s %s", optopt ? "no argument goes with" : "unknown option",
+				    argv[optind - 1]);
 		for (size_t i = 0; i < N_ROWS; i++)
 			if (opt == LONG_BASE + (int)i || (opt < LONG_BASE && opt == rows[i].letter))
 				apply(o, i, optarg);
@@ -225,8 +229,8 @@ void opts_parse(struct opts *o, int argc, char **argv)
 	if (o->command == COMMAND_HELP || o->command == COMMAND_VERSION)
 		return;
 	find_command(o, at > 0 && strcmp(argv[at - 1], "--") == 0);
-	/* "cordon run -- x" and "cordon run --policy f x" read as one would expect. */
-	if (o->command == COMMAND_RUN && o->argv != argv + at) {
+	/* "cordon run -- x" and "cordon check --policy f" read as one would expect. */
+	if (o->argv != argv + at) {
 		optind = 1;
 		at = parse_options(o, o->argc + 1, o->argv - 1);
 		o->argv += at - 1;

@@ -36,6 +36,7 @@
 #include "supervisor/message.h"
 #include "supervisor/notify.h"
 #include "supervisor/records.h"
+#include "supervisor/rules.h"
 #include "supervisor/setup.h"
 #include "supervisor/tmpdir.h"
 
@@ -86,29 +87,16 @@ static char **command_line(const struct opts *o)
 /* What the policy asks for and this version does not hold must not be believed to hold. */
 static bool check_supported(const struct loaded *l, bool quiet)
 {
-	const struct config *c = l->config;
+	struct rules_gap gaps[RULES_GAPS];
+	size_t n = rules_gaps(l, gaps);
+	bool ok = true;
 
-	if (policy_restricts_exec(l->policy)) {
-		fprintf(stderr, "cordon: the policy has [exec] rules, which this version does not enforce; "
-				"remove them\n");
-		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (gaps[i].refused || !quiet)
+			fprintf(stderr, "cordon: %s\n", gaps[i].text);
+		ok = ok && !gaps[i].refused;
 	}
-	if (c->hide) {
-		fprintf(stderr, "cordon: the policy has 'hide = yes', which this version does not enforce; "
-				"remove it\n");
-		return false;
-	}
-	if (!quiet && (c->n_domains || c->n_ips || c->n_resolves || policy_has(l->policy, RULE_UNIX_SOCKET)))
-		fprintf(stderr, "cordon: the policy opens network destinations; in this version the network "
-				"stays closed\n");
-	return true;
-}
-
-static void hint_local_policy(const struct run *r)
-{
-	if (r->l.builtin && !r->o->quiet && access("sandbox.ini", F_OK) == 0)
-		fprintf(stderr,
-			"cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
+	return ok;
 }
 
 static bool prepare(struct run *r)
@@ -130,14 +118,13 @@ static bool prepare(struct run *r)
 				strerror(-rc));
 			return false;
 		}
-		if (config_add_rule(r->l.config, RULE_ALLOW_WRITE, "private_tmp", r->tmpdir, SIZE_MAX) < 0)
-			return false;
 	}
-	if (!setup_protect_own(&r->l) || !load_compile(&r->l, r->s.mounts))
+	if (!rules_complete(&r->l, r->s.mounts, r->tmpdir[0] ? r->tmpdir : NULL))
 		return false;
 	if (!check_supported(&r->l, r->o->quiet))
 		return false;
-	hint_local_policy(r);
+	if (!r->o->quiet)
+		rules_hint_local(&r->l);
 	r->argv = command_line(r->o);
 	if (r->o->log_only)
 		fprintf(stderr, "cordon: --log-only: nothing is refused\n");

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int tmpdir_make(char *path, size_t size)
+int tmpdir_name(char *path, size_t size)
 {
 	const char *base = getenv("TMPDIR");
 	char real[PATH_MAX];
@@ -21,6 +21,15 @@ int tmpdir_make(char *path, size_t size)
 			return -errno;
 	if (snprintf(path, size, "%s/cordon-XXXXXX", strcmp(real, "/") == 0 ? "" : real) >= (int)size)
 		return -ENAMETOOLONG;
+	return 0;
+}
+
+int tmpdir_make(char *path, size_t size)
+{
+	int rc = tmpdir_name(path, size);
+
+	if (rc < 0)
+		return rc;
 	return mkdtemp(path) ? 0 : -errno;
 }
 

@@ -1,0 +1,62 @@
+#include "supervisor/rules.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/setup.h"
+#include "supervisor/tmpdir.h"
+
+bool rules_complete(struct loaded *l, struct mounts *m, const char *tmpdir)
+{
+	if (tmpdir && config_add_rule(l->config, RULE_ALLOW_WRITE, "private_tmp", tmpdir, SIZE_MAX) < 0) {
+		fprintf(stderr, "cordon: out of memory\n");
+		return false;
+	}
+	return setup_protect_own(l) && load_compile(l, m);
+}
+
+bool rules_load(struct loaded *l, const struct opts *o, struct mounts **m)
+{
+	char tmpdir[PATH_MAX];
+
+	if (!load_config(l, o))
+		return false;
+	*m = mounts_new();
+	if (!*m) {
+		fprintf(stderr, "cordon: /proc/self/mountinfo cannot be read: %s\n", strerror(errno));
+		return false;
+	}
+	if (l->config->private_tmp && tmpdir_name(tmpdir, sizeof(tmpdir)) == 0)
+		return rules_complete(l, *m, tmpdir);
+	return rules_complete(l, *m, NULL);
+}
+
+size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS])
+{
+	const struct config *c = l->config;
+	size_t n = 0;
+
+	if (policy_restricts_exec(l->policy))
+		gaps[n++] = (struct rules_gap){
+			"the policy has [exec] rules, which this version does not enforce; remove them",
+			true};
+	if (c->hide)
+		gaps[n++] = (struct rules_gap){
+			"the policy has 'hide = yes', which this version does not enforce; remove it", true};
+	if (c->n_domains || c->n_ips || c->n_resolves || policy_has(l->policy, RULE_UNIX_SOCKET))
+		gaps[n++] = (struct rules_gap){
+			"the policy opens network destinations; in this version the network stays closed",
+			false};
+	return n;
+}
+
+void rules_hint_local(const struct loaded *l)
+{
+	if (l->builtin && access("sandbox.ini", F_OK) == 0)
+		fprintf(stderr,
+			"cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
+}

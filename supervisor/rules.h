@@ -1,0 +1,29 @@
+/*
+ * The rules of a run: what the policy says, and what cordon adds to it for itself. Shared by all subcommands, so that
+ * "check" and "explain" speak of the same rules that a run has.
+ */
+#ifndef CORDON_RULES_H
+#define CORDON_RULES_H
+
+#include "supervisor/load.h"
+
+/* After load_config(): adds the session's TMPDIR (NULL: none) and the names of cordon's own files, then other names of
+ * all these, and compiles. Prints all faults and returns false when there is any. */
+bool rules_complete(struct loaded *l, struct mounts *m, const char *tmpdir);
+
+/* All from the command line to the compiled policy as a run would have it, with a mere name for its TMPDIR. */
+bool rules_load(struct loaded *l, const struct opts *o, struct mounts **m);
+
+/* What a policy asks for and this version does not hold. */
+struct rules_gap {
+	const char *text;
+	bool refused; /* with it no command is run; else it is only told */
+};
+#define RULES_GAPS 3
+/* Returns how many there are. */
+size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS]);
+
+/* One line on stderr about a sandbox.ini in the current directory that is not in use. */
+void rules_hint_local(const struct loaded *l);
+
+#endif
