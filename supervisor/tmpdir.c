@@ -33,8 +33,39 @@ int tmpdir_make(char *path, size_t size)
 	return mkdtemp(path) ? 0 : -errno;
 }
 
+/* A tree deeper than this is moved up, so that neither stack nor descriptors run out. */
+#define MAX_DEPTH 64
+
+struct removal {
+	int top; /* the directory that is removed */
+	unsigned moved;
+};
+
+static void remove_contents(struct removal *r, int fd, int depth);
+
+static void remove_dir(struct removal *r, int dir, const char *name, int depth)
+{
+	char up[32];
+	int sub;
+
+	sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0 && errno == EACCES && fchmodat(dir, name, 0700, 0) == 0)
+		sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0)
+		return;
+	fchmod(sub, 0700);
+	if (depth < MAX_DEPTH) {
+		remove_contents(r, sub, depth + 1);
+		unlinkat(dir, name, AT_REMOVEDIR);
+		return;
+	}
+	close(sub);
+	snprintf(up, sizeof(up), ".removing-%u", r->moved++);
+	renameat(dir, name, r->top, up);
+}
+
 /* Depth first by descriptors, so that a link put in the way is removed and not followed. Takes over fd. */
-static void remove_contents(int fd, int depth)
+static void remove_contents(struct removal *r, int fd, int depth)
 {
 	DIR *d = fdopendir(fd);
 	struct dirent *e;
@@ -44,39 +75,26 @@ static void remove_contents(int fd, int depth)
 		return;
 	}
 	while ((e = readdir(d))) {
-		int sub;
-
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (unlinkat(dirfd(d), e->d_name, 0) == 0 || (errno != EISDIR && errno != EPERM))
-			continue;
-		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (sub < 0 && errno == EACCES) {
-			if (fchmodat(dirfd(d), e->d_name, 0700, 0) == 0)
-				sub = openat(dirfd(d), e->d_name,
-					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		}
-		if (sub >= 0 && depth < 2000) {
-			fchmod(sub, 0700);
-			remove_contents(sub, depth + 1);
-		} else if (sub >= 0) {
-			close(sub);
-		}
-		unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+		if (unlinkat(dirfd(d), e->d_name, 0) < 0 && (errno == EISDIR || errno == EPERM))
+			remove_dir(r, dirfd(d), e->d_name, depth);
 	}
 	closedir(d);
 }
 
 void tmpdir_remove(const char *path)
 {
-	int fd;
+	struct removal r = {.moved = 0};
 
 	if (!path || !path[0] || rmdir(path) == 0)
 		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0) {
-		fchmod(fd, 0700);
-		remove_contents(fd, 0);
-	}
-	rmdir(path);
+	r.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r.top < 0)
+		return;
+	fchmod(r.top, 0700);
+	/* Once more for what was moved up meanwhile; each round gets MAX_DEPTH levels deeper. */
+	for (int i = 0; i < 1000 && rmdir(path) < 0 && errno != ENOENT; i++)
+		remove_contents(&r, openat(r.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+	close(r.top);
 }

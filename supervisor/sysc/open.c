@@ -22,7 +22,8 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-#define RETRIES 16
+#define RETRIES   16
+#define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
 
 /* A request to open as copied from the caller. */
 struct opening {
@@ -164,42 +165,48 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 	return fd;
 }
 
+/* e is a dangling symbolic link: puts where it points to into c->path[0]. 0 or the errno to answer. */
+static int follow_dangling(struct call *c, const struct opening *q, const struct entry *e)
+{
+	char target[PATH_MAX];
+	ssize_t n;
+
+	if (q->resolve) /* following the link ourselves would leave the caller's own restrictions */
+		return ELOOP;
+	n = readlinkat(e->dir.fd, e->leaf, target, sizeof(target));
+	if (n < 0 || n >= PATH_MAX)
+		return n < 0 ? errno : ENAMETOOLONG;
+	return -path_join(c, 0, e, target, (size_t)n);
+}
+
 /*
  * O_CREAT where nothing was found. A dangling symbolic link as the last component is followed: the file is made where
  * it points to. Returns true when answered, false to start again.
  */
-static bool open_new(struct call *c, const struct opening *q, int links)
+static bool open_new(struct call *c, const struct opening *q)
 {
-	char target[PATH_MAX];
 	struct entry e;
 	int answered = 0, fd, rc;
-	ssize_t n;
 
-	rc = resolve_entry(c, 0, q->dirfd, q->resolve, &e);
-	if (rc < 0) {
-		call_error(c, -rc);
-		return true;
-	}
-	if (e.special || e.leaf[e.leaf_len] == '/') {
-		call_error(c, EISDIR);
-		entry_close(&e);
-		return true;
-	}
-	if (e.exists && S_ISLNK(e.st.stx_mode) && !(q->flags & (O_EXCL | O_NOFOLLOW))) {
-		if (q->resolve) {
-			/* Following the link ourselves would leave the caller's own restrictions. */
-			call_error(c, ELOOP);
+	for (int links = 0;; links++) {
+		rc = resolve_entry(c, 0, q->dirfd, q->resolve, &e);
+		if (rc < 0) {
+			call_error(c, -rc);
+			return true;
+		}
+		if (e.special || e.leaf[e.leaf_len] == '/') {
+			call_error(c, EISDIR);
 			entry_close(&e);
 			return true;
 		}
-		n = readlinkat(e.dir.fd, e.leaf, target, sizeof(target));
-		rc = n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : path_join(c, 0, &e, target, (size_t)n);
+		if (!e.exists || !S_ISLNK(e.st.stx_mode) || q->flags & (O_EXCL | O_NOFOLLOW))
+			break;
+		rc = links < MAX_LINKS ? follow_dangling(c, q, &e) : ELOOP;
 		entry_close(&e);
-		if (links <= 0 || rc < 0) {
-			call_error(c, links <= 0 ? ELOOP : -rc);
+		if (rc) {
+			call_error(c, rc);
 			return true;
 		}
-		return open_new(c, q, links - 1);
 	}
 	fd = create(c, q, &e, &answered);
 	entry_close(&e);
@@ -276,7 +283,7 @@ static void do_open(struct call *c, const struct opening *q)
 			call_error(c, -rc);
 			return;
 		}
-		if (open_new(c, q, 40))
+		if (open_new(c, q))
 			return;
 	}
 	call_error(c, EAGAIN);

@@ -21,15 +21,17 @@
 #include "supervisor/idset.h"
 #include "supervisor/path.h"
 
-/* More entries than this are not looked at: EXDEV makes programs copy instead, each file judged by itself. */
-#define SCAN_MAX 200000
+/* More than this is not looked at: EXDEV makes programs copy instead, each file judged by itself. The depth is
+ * bounded by a worker's stack and descriptors. */
+#define SCAN_MAX   200000
+#define SCAN_DEPTH 100
 
 /* Two names of one directory, growing and shrinking together while its contents are walked. */
 struct scan {
 	struct call *c;
 	char *name[2];
 	size_t len[2], size;
-	int left;
+	int left, depth;
 };
 
 static enum decision decision_of(const struct scan *s, int i, enum access a, enum objtype type)
@@ -102,7 +104,7 @@ static int scan_entry(struct scan *s, int dir, const char *leaf)
 /* Takes over dir. */
 static int scan_dir(struct scan *s, int dir)
 {
-	DIR *d = fdopendir(dir);
+	DIR *d = s->depth < SCAN_DEPTH ? fdopendir(dir) : NULL;
 	struct dirent *e;
 	int rc = 0;
 
@@ -110,9 +112,11 @@ static int scan_dir(struct scan *s, int dir)
 		close(dir);
 		return -EXDEV;
 	}
+	s->depth++;
 	while (rc == 0 && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			rc = scan_entry(s, dirfd(d), e->d_name);
+	s->depth--;
 	closedir(d);
 	return rc;
 }
