@@ -1,57 +1,52 @@
-# cordon: GNU make. Variants of the build live side by side below build/.
-#   make            build/cordon
-#   make check      installs what is missing, builds, runs the tests
-#   make help       the other targets
+# cordon: GNU make. `make help` lists the targets. Everything that is made goes below $(OUT), variants side by side.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 VARIANT ?= default
+OUT ?= build
 VERSION := 0.1.0
 MAKEFLAGS += --no-builtin-rules
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 
 CFLAGS_COMMON := -std=gnu11 -O2 -g -I. -D_GNU_SOURCE -DCORDON_VERSION='"$(VERSION)"' \
 	-Wall -Wextra -Wshadow -Wvla -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wimplicit-fallthrough -Wundef -Wno-missing-field-initializers -Wno-unused-parameter -Wno-format-nonliteral
-HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection
-LDHARDEN := -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+HARDEN := -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection
 ifeq ($(shell uname -m),x86_64)
 HARDEN += -fcf-protection
 endif
+LDHARDEN := -Wl,-z,relro,-z,now
+SANITIZE_address := -fPIE -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZE_thread := -fPIE -O1 -fno-omit-frame-pointer -fsanitize=thread
 LIBS_POLICY := -linih -ljansson
 LIBS_RUN := -lmd -lpthread
 
 ifeq ($(VARIANT),default)
-OUT := build
-CC ?= gcc
-CFLAGS_VARIANT := $(HARDEN) -D_FORTIFY_SOURCE=2
-LDFLAGS_VARIANT := $(LDHARDEN)
+CFLAGS_VARIANT := $(HARDEN)
+LDFLAGS_VARIANT := -pie $(LDHARDEN) -Wl,--as-needed
 else ifeq ($(VARIANT),static)
-OUT := build/static
-CFLAGS_VARIANT := $(HARDEN) -D_FORTIFY_SOURCE=2
-LDFLAGS_VARIANT := -static-pie -Wl,-z,relro,-z,now
+CFLAGS_VARIANT := $(HARDEN)
+LDFLAGS_VARIANT := -static-pie $(LDHARDEN)
 else ifeq ($(VARIANT),asan)
-OUT := build/asan
-CFLAGS_VARIANT := -fPIE -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-LDFLAGS_VARIANT := -pie -fsanitize=address,undefined
+CFLAGS_VARIANT := $(SANITIZE_address)
+LDFLAGS_VARIANT := -pie
 else ifeq ($(VARIANT),tsan)
-OUT := build/tsan
-CFLAGS_VARIANT := -fPIE -O1 -fno-omit-frame-pointer -fsanitize=thread
-LDFLAGS_VARIANT := -pie -fsanitize=thread
+CFLAGS_VARIANT := $(SANITIZE_thread)
+LDFLAGS_VARIANT := -pie
 else ifeq ($(VARIANT),fuzz)
-OUT := build/fuzz
 CC := clang
-CFLAGS_VARIANT := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
-LDFLAGS_VARIANT := -fsanitize=address,undefined
+CFLAGS_VARIANT := $(SANITIZE_address) -fsanitize=fuzzer-no-link
+LDFLAGS_VARIANT := -pie
 else
 $(error unknown VARIANT $(VARIANT))
-endif
-ifeq ($(origin CC),default)
-CC := gcc
 endif
 ifdef WERROR
 CFLAGS_COMMON += -Werror
 endif
 CFLAGS_ALL = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
+LINK = $(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS)
 
 POLICY_SRC := $(wildcard policy/*.c)
 # Programs of their own, not part of cordon: build tools.
@@ -60,26 +55,64 @@ SUPER_SRC := $(filter-out $(TOOL_SRC) supervisor/main.c,$(wildcard supervisor/*.
 GEN := $(OUT)/gen
 POLICY_OBJ := $(POLICY_SRC:%.c=$(OUT)/%.o) $(GEN)/default_ini.o
 SUPER_OBJ := $(SUPER_SRC:%.c=$(OUT)/%.o)
-UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+LIBS_OWN := $(OUT)/libsupervisor.a $(GEN)/filter_data.o $(OUT)/libpolicy.a
+UNIT := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/test_*.c))
+FUZZ := $(patsubst %.c,$(OUT)/%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c))
+LIVE = $(sort $(wildcard tests/live/*.t tests/attack/*.t))
 
-.PHONY: all static check demo deps install bench lint format clean help unit sanitize docs-current
+# For tests: the program under test, and where they may put what they build.
+export CORDON ?= $(abspath $(OUT)/cordon)
+# As many jobs as there are processors, unless the user said how many.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+# Leaks are not looked for in live tests: cordon's processes end without cleaning up, and may not be traced.
+ASAN_LIVE := ASAN_OPTIONS=detect_leaks=0
+
+.PHONY: all help deps check unit live sanitize fuzz static install uninstall lint format docs-current bench demo clean \
+	programs unit-programs fuzz-programs bench-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(OUT)/cordon
 
-$(OUT)/cordon: $(OUT)/supervisor/main.o $(OUT)/libsupervisor.a $(GEN)/filter_data.o $(OUT)/libpolicy.a
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+help:
+	@echo 'make            build $(OUT)/cordon'
+	@echo 'make deps       install the Debian packages that building and testing need and that are missing'
+	@echo 'make check      deps, build, unit tests, fuzzing corpora, live tests, attacks'
+	@echo 'make unit       only the unit tests; make live: only the live tests and attacks'
+	@echo 'make static     build $(OUT)/cordon-static, one file that needs no library, and try it in an empty root'
+	@echo 'make install    to $$(DESTDIR)$$(PREFIX), by default /usr/local; make uninstall removes it'
+	@echo 'make demo       build, and show one confined script and its audit trail'
+	@echo 'make bench      compare with native and with bubblewrap'
+	@echo 'make lint       format, both compilers, layers, sizes, manual pages, shell scripts, spelling'
+	@echo 'make format     format the C files'
+	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
+	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
+	@echo 'make clean      remove $(OUT)'
+	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, WERROR=1, T (tests to run)'
+
+deps:
+	@tools/deps build check
+
+# --- Building ---
+
+# All is built anew when the flags change.
+$(OUT)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(LINK))' | cmp -s - $@ || echo '$(subst ','\'',$(LINK))' > $@
+
+$(OUT)/cordon: $(OUT)/supervisor/main.o $(LIBS_OWN)
+	$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
 
 $(OUT)/libpolicy.a: $(POLICY_OBJ)
 	rm -f $@ && ar rcs $@ $^
 $(OUT)/libsupervisor.a: $(SUPER_OBJ)
 	rm -f $@ && ar rcs $@ $^
 
-$(OUT)/%.o: %.c
+$(OUT)/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
-$(GEN)/%.o: $(GEN)/%.c
+$(GEN)/%.o: $(GEN)/%.c $(OUT)/flags
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The shipped sandbox.ini is the built-in default.
@@ -90,7 +123,7 @@ $(GEN)/default_ini.c: sandbox.ini
 
 # The seccomp programs, made from the rows with libseccomp at build time.
 $(OUT)/filter_gen: $(TOOL_SRC:%.c=$(OUT)/%.o) $(OUT)/libsupervisor.a $(OUT)/libpolicy.a
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS) -o $@ $^ -lseccomp $(LIBS_POLICY) $(LIBS_RUN)
+	$(LINK) -o $@ $^ -lseccomp $(LIBS_POLICY) $(LIBS_RUN)
 $(GEN)/filter_data.c: $(OUT)/filter_gen
 	@mkdir -p $(@D)
 	$< > $@
@@ -101,21 +134,100 @@ docs/syscalls.md: $(OUT)/filter_gen
 	mv $(GEN)/syscalls.md $@
 docs-current: $(OUT)/filter_gen
 	@test $$(uname -m) != x86_64 || $< --doc | diff -u docs/syscalls.md - || { echo 'run: make docs/syscalls.md'; exit 1; }
+
+# Only the C library's own are linked in, so nothing in it may want to load modules: tests/lint/banned looks.
+static:
+	@tools/deps build static
+	@$(MAKE) $(PARALLEL) VARIANT=static OUT=$(OUT)/static all
+	strip -o $(OUT)/cordon-static $(OUT)/static/cordon
+	@CORDON=$(abspath $(OUT)/cordon-static) tests/run tests/static.t
+
+# --- Tests ---
+
 # Every number that the headers know, for a test that none is forgotten.
 $(GEN)/header_numbers.h:
 	@mkdir -p $(@D)
 	echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
 	 sed -n '/__NR_syscalls/d;/__NR_arch_specific_syscall/d;s/^#define __NR_\([a-z_][a-z0-9_]*\) .*/{"\1", __NR_\1},/p' | sort > $@
-$(OUT)/tests/unit/test_filter: | $(GEN)/header_numbers.h
+$(OUT)/tests/unit/test_filter.o: $(GEN)/header_numbers.h
+$(OUT)/tests/unit/%.o: CFLAGS_COMMON += -I$(GEN)
+$(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(LIBS_OWN)
+	$(LINK) -o $@ $^ -lcmocka $(LIBS_POLICY) $(LIBS_RUN)
+ifeq ($(VARIANT),fuzz)
+$(OUT)/tests/fuzz/%: $(OUT)/tests/fuzz/%.o $(LIBS_OWN)
+	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+else
+$(OUT)/tests/fuzz/%: $(OUT)/tests/fuzz/%.o $(OUT)/tests/fuzz/replay.o $(LIBS_OWN)
+	$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+endif
+$(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o
+	$(LINK) -o $@ $^
 
-$(OUT)/tests/unit/%: tests/unit/%.c $(OUT)/libsupervisor.a $(GEN)/filter_data.o $(OUT)/libpolicy.a
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -I$(GEN) $(LDFLAGS_VARIANT) -MMD -MP -o $@ $^ -lcmocka $(LIBS_POLICY) $(LIBS_RUN)
+programs: all unit-programs fuzz-programs
+unit-programs: $(UNIT)
+fuzz-programs: $(FUZZ)
+bench-programs: $(BENCH)
 
-unit: $(UNIT) docs-current
-	@set -e; for t in $(UNIT); do echo "== $$t"; ./$$t; done
+check: deps
+	@$(MAKE) $(PARALLEL) programs docs-current
+	@tests/run $(or $(T),$(UNIT) $(FUZZ) $(LIVE))
+unit:
+	@$(MAKE) $(PARALLEL) unit-programs fuzz-programs docs-current
+	@tests/run $(or $(T),$(UNIT) $(FUZZ))
+live:
+	@$(MAKE) $(PARALLEL) all
+	@tests/run $(or $(T),$(LIVE))
+
+sanitize: deps
+	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan programs
+	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan unit-programs
+	tests/run $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
+	tests/run $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
+	CORDON=$(abspath $(OUT)/asan/cordon) $(ASAN_LIVE) tests/run $(or $(T),$(LIVE))
+
+FUZZ_TIME ?= 30
+fuzz:
+	@tools/deps build fuzz
+	@$(MAKE) $(PARALLEL) VARIANT=fuzz OUT=$(OUT)/fuzz fuzz-programs
+	@tests/fuzz/run $(FUZZ_TIME) $(OUT)/fuzz
+
+bench:
+	@tools/deps build bench
+	@$(MAKE) $(PARALLEL) all bench-programs
+	@tests/bench/run $(OUT)
+
+# --- The rest ---
+
+lint:
+	@tools/deps build check lint
+	@$(MAKE) $(PARALLEL) OUT=$(OUT)/gcc CC=gcc WERROR=1 programs docs-current
+	@$(MAKE) $(PARALLEL) OUT=$(OUT)/clang CC=clang WERROR=1 programs bench-programs
+	@tests/lint/run $(OUT)/gcc
+
+format:
+	@tools/deps lint
+	clang-format -i $$(tests/lint/files c)
+
+demo: deps
+	@$(MAKE) -s $(PARALLEL) all
+	@tools/demo
+
+DOC := $(DESTDIR)$(PREFIX)/share/doc/cordon
+MAN := $(DESTDIR)$(PREFIX)/share/man
+PAGES := $(wildcard docs/man/*.1 docs/man/*.5)
+TEXTS := $(wildcard README.md LICENSE CHANGELOG.md docs/*.md)
+install: all
+	install -D -m 755 $(OUT)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -D -m 644 sandbox.ini $(DOC)/sandbox.ini
+	$(foreach f,$(TEXTS),install -D -m 644 $(f) $(DOC)/$(notdir $(f)) &&) true
+	$(foreach f,$(PAGES),install -D -m 644 $(f) $(MAN)/man$(subst .,,$(suffix $(f)))/$(notdir $(f)) &&) true
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/cordon
+	rm -f $(foreach f,$(PAGES),$(MAN)/man$(subst .,,$(suffix $(f)))/$(notdir $(f)))
+	rm -f $(DOC)/sandbox.ini $(foreach f,$(TEXTS),$(DOC)/$(notdir $(f)))
+	[ ! -d $(DOC) ] || rmdir --ignore-fail-on-non-empty $(DOC)
 
 clean:
-	rm -rf build
+	rm -rf $(OUT)
 
--include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+-include $(wildcard $(foreach d,gen policy supervisor supervisor/sysc tests/unit tests/fuzz tests/bench,$(OUT)/$(d)/*.d))
