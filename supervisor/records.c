@@ -1,5 +1,6 @@
 #include "supervisor/records.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -60,6 +61,22 @@ void records_start(struct session *s, const struct loaded *l, char *const argv[]
 	else
 		audit_emit_record(s->audit, "start", "\"error\":\"record too long\"");
 	jsonw_free(&w);
+}
+
+void records_say(const struct session *s, const struct loaded *l, int landlock_abi)
+{
+	char layer[32] = "no Landlock";
+
+	if (landlock_abi)
+		snprintf(layer, sizeof(layer), "Landlock ABI %d", landlock_abi);
+	fprintf(stderr, "cordon: session %s; policy:", s->id);
+	if (l->builtin)
+		fputs(" built-in", stderr);
+	for (size_t i = 0; i < l->n_files; i++)
+		fprintf(stderr, " %s", l->files[i]);
+	fprintf(stderr, "; %s; reads %s; audit: %s\n", layer,
+		s->features & FEATURE_READS ? "decided by the supervisor" : "left to the kernel",
+		l->config->audit_file ? l->config->audit_file : "none");
 }
 
 void records_end(struct session *s, int status)

@@ -238,6 +238,8 @@ static bool start(struct run *r)
 	umask(0);
 	setrlimit(RLIMIT_NOFILE, &lim);
 	records_start(&r->s, &r->l, r->argv, r->abi);
+	if (r->o->verbose)
+		records_say(&r->s, &r->l, r->abi);
 	r->crew = crew_start(&r->s);
 	if (!r->crew || audit_start(r->s.audit) < 0) {
 		fprintf(stderr, "cordon: no threads: %s\n", strerror(errno));
