@@ -5,12 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Out of memory is an answer here ("not added"), not the end of the process. */
-#define HASH_NONFATAL_OOM      1
-#define uthash_nonfatal_oom(e) ((e)->lost = true)
-/* The default one makes clang warn of its falling through. */
-#define HASH_FUNCTION HASH_OAT
-#include <uthash.h>
+#include "supervisor/hash.h"
 
 struct id_key {
 	uint64_t dev, ino;

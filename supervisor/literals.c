@@ -6,9 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(e) ((e)->lost = true)
-#include <uthash.h>
+#include "supervisor/hash.h"
 
 #define FRESH_NS 1000000000LL
 

@@ -15,12 +15,7 @@
 #include "supervisor/idset.h"
 #include "supervisor/member.h"
 #include "supervisor/session.h"
-
-#define HASH_NONFATAL_OOM      1
-#define uthash_nonfatal_oom(e) ((e)->lost = true)
-/* The default one makes clang warn of its falling through. */
-#define HASH_FUNCTION HASH_OAT
-#include <uthash.h>
+#include "supervisor/hash.h"
 
 #define FIRST_SWEEP 64
 #define MAX_SOCKETS 65536
