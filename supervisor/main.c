@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "supervisor/check.h"
+#include "supervisor/explain.h"
 #include "supervisor/opts.h"
 #include "supervisor/run.h"
 
@@ -21,6 +22,7 @@ int main(int argc, char **argv)
 	case COMMAND_CHECK:
 		return check_command(&o);
 	case COMMAND_EXPLAIN:
+		return explain_command(&o);
 	case COMMAND_DOCTOR:
 		break;
 	}

@@ -46,6 +46,7 @@ struct session {
 	const char *home; /* for messages; may be NULL */
 	char id[32];
 	bool log_only;
+	bool asking; /* cordon explain: questions with no call behind them */
 	bool quiet;
 	unsigned features; /* enum sysc_feature */
 

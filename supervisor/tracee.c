@@ -230,7 +230,7 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 
 int tracee_check(struct call *c)
 {
-	return notify_valid(c->s->listener, c->id) ? 0 : -ESRCH;
+	return c->s->asking || notify_valid(c->s->listener, c->id) ? 0 : -ESRCH;
 }
 
 static const char *field(const char *buf, const char *key)
