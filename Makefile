@@ -5,7 +5,7 @@ DESTDIR ?=
 VARIANT ?= default
 OUT ?= build
 VERSION := 0.1.0
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -47,6 +47,12 @@ CFLAGS_COMMON += -Werror
 endif
 CFLAGS_ALL = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 LINK = $(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS)
+# V=1 shows the commands.
+ifdef V
+say =
+else
+say = @echo '  $(1) $@';
+endif
 
 POLICY_SRC := $(wildcard policy/*.c)
 # Programs of their own, not part of cordon: build tools.
@@ -89,7 +95,7 @@ help:
 	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
 	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
 	@echo 'make clean      remove $(OUT)'
-	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, WERROR=1, T (tests to run)'
+	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, WERROR=1, V=1, T (tests to run)'
 
 deps:
 	@tools/deps build check
@@ -102,31 +108,31 @@ $(OUT)/flags: FORCE
 	@echo '$(subst ','\'',$(LINK))' | cmp -s - $@ || echo '$(subst ','\'',$(LINK))' > $@
 
 $(OUT)/cordon: $(OUT)/supervisor/main.o $(LIBS_OWN)
-	$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+	$(call say,link   )$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
 
 $(OUT)/libpolicy.a: $(POLICY_OBJ)
-	rm -f $@ && ar rcs $@ $^
+	$(call say,archive)rm -f $@ && ar rcs $@ $^
 $(OUT)/libsupervisor.a: $(SUPER_OBJ)
-	rm -f $@ && ar rcs $@ $^
+	$(call say,archive)rm -f $@ && ar rcs $@ $^
 
 $(OUT)/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,compile)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 $(GEN)/%.o: $(GEN)/%.c $(OUT)/flags
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,compile)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The shipped sandbox.ini is the built-in default.
 $(GEN)/default_ini.c: sandbox.ini
 	@mkdir -p $(@D)
-	(echo '#include "policy/config.h"'; echo 'const char config_default_ini[] = {'; od -An -v -tu1 $< | sed 's/  */,/g;s/^,//;s/$$/,/'; \
+	$(call say,make   )(echo '#include "policy/config.h"'; echo 'const char config_default_ini[] = {'; od -An -v -tu1 $< | sed 's/  */,/g;s/^,//;s/$$/,/'; \
 	 echo '0};'; echo 'const size_t config_default_ini_len = sizeof(config_default_ini) - 1;') > $@
 
 # The seccomp programs, made from the rows with libseccomp at build time.
 $(OUT)/filter_gen: $(TOOL_SRC:%.c=$(OUT)/%.o) $(OUT)/libsupervisor.a $(OUT)/libpolicy.a
-	$(LINK) -o $@ $^ -lseccomp $(LIBS_POLICY) $(LIBS_RUN)
+	$(call say,link   )$(LINK) -o $@ $^ -lseccomp $(LIBS_POLICY) $(LIBS_RUN)
 $(GEN)/filter_data.c: $(OUT)/filter_gen
 	@mkdir -p $(@D)
-	$< > $@
+	$(call say,make   )$< > $@
 # The same rows for readers. The page shows x86-64, so it is neither made nor compared elsewhere.
 docs/syscalls.md: $(OUT)/filter_gen
 	@mkdir -p $(GEN)
@@ -147,21 +153,21 @@ static:
 # Every number that the headers know, for a test that none is forgotten.
 $(GEN)/header_numbers.h:
 	@mkdir -p $(@D)
-	echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
+	$(call say,make   )echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
 	 sed -n '/__NR_syscalls/d;/__NR_arch_specific_syscall/d;s/^#define __NR_\([a-z_][a-z0-9_]*\) .*/{"\1", __NR_\1},/p' | sort > $@
 $(OUT)/tests/unit/test_filter.o: $(GEN)/header_numbers.h
 $(OUT)/tests/unit/%.o: CFLAGS_COMMON += -I$(GEN)
 $(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(LIBS_OWN)
-	$(LINK) -o $@ $^ -lcmocka $(LIBS_POLICY) $(LIBS_RUN)
+	$(call say,link   )$(LINK) -o $@ $^ -lcmocka $(LIBS_POLICY) $(LIBS_RUN)
 ifeq ($(VARIANT),fuzz)
 $(OUT)/tests/fuzz/%: $(OUT)/tests/fuzz/%.o $(LIBS_OWN)
-	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+	$(call say,link   )$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
 else
 $(OUT)/tests/fuzz/%: $(OUT)/tests/fuzz/%.o $(OUT)/tests/fuzz/replay.o $(LIBS_OWN)
-	$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+	$(call say,link   )$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
 endif
 $(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o
-	$(LINK) -o $@ $^
+	$(call say,link   )$(LINK) -o $@ $^
 
 programs: all unit-programs fuzz-programs
 unit-programs: $(UNIT)
