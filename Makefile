@@ -215,7 +215,7 @@ format:
 	clang-format -i $$(tests/lint/files c)
 
 demo: deps
-	@$(MAKE) -s $(PARALLEL) all
+	@$(MAKE) $(PARALLEL) all >/dev/null
 	@tools/demo
 
 DOC := $(DESTDIR)$(PREFIX)/share/doc/cordon
