@@ -58,7 +58,7 @@ static void close_inherited(const struct child *ch)
 	closedir(d);
 }
 
-static int send_listener(int sock, int listener)
+int child_send_listener(int sock, int listener)
 {
 	struct child_message m = {CHILD_READY, 0};
 	struct iovec io = {&m, sizeof(m)};
@@ -131,7 +131,7 @@ void child_main(const struct child *ch)
 	listener = filter_load(ch->features);
 	if (listener < 0)
 		fail(ch, CHILD_FILTER, -listener);
-	rc = send_listener(ch->sock, listener);
+	rc = child_send_listener(ch->sock, listener);
 	close(listener);
 	if (rc < 0 || recv(ch->sock, &go, 1, 0) != 1)
 		_exit(125);

@@ -35,6 +35,9 @@ struct child {
 
 void child_main(const struct child *ch) __attribute__((noreturn));
 
+/* Sends the listener with CHILD_READY. 0 or -errno. */
+int child_send_listener(int sock, int listener);
+
 /* In the parent: the listener, or -errno with *m filled when the child told a failure. */
 int child_receive_listener(int sock, struct child_message *m);
 

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "supervisor/check.h"
+#include "supervisor/doctor.h"
 #include "supervisor/explain.h"
 #include "supervisor/opts.h"
 #include "supervisor/run.h"
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
 	case COMMAND_EXPLAIN:
 		return explain_command(&o);
 	case COMMAND_DOCTOR:
-		break;
+		return doctor_command(&o);
 	}
 	return 125;
 }

@@ -205,3 +205,11 @@ void mounts_aliases(struct mounts *m, const char *path, void (*fn)(const char *a
 	}
 	pthread_rwlock_unlock(&m->lock);
 }
+
+void mounts_each(struct mounts *m, void (*fn)(const char *point, void *arg), void *arg)
+{
+	pthread_rwlock_rdlock(&m->lock);
+	for (size_t i = 0; i < m->count; i++)
+		fn(m->list[i].point, arg);
+	pthread_rwlock_unlock(&m->lock);
+}

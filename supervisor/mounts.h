@@ -26,4 +26,7 @@ bool mounts_known(struct mounts *m, uint64_t id);
  */
 void mounts_aliases(struct mounts *m, const char *path, void (*fn)(const char *alias, void *arg), void *arg);
 
+/* Calls fn with each mount point. */
+void mounts_each(struct mounts *m, void (*fn)(const char *point, void *arg), void *arg);
+
 #endif

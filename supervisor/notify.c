@@ -74,6 +74,12 @@ int notify_answer_fd(int listener, uint64_t id, int fd, bool cloexec)
 	return rc < 0 ? rc : 0;
 }
 
+bool notify_can_send_fd(int listener)
+{
+	/* The flags are looked at before the id, which is nobody's: ENOENT is the good answer. */
+	return add_fd(listener, 0, listener, true, SECCOMP_ADDFD_FLAG_SEND) == -ENOENT;
+}
+
 int notify_add_fd(int listener, uint64_t id, int fd, bool cloexec)
 {
 	return add_fd(listener, id, fd, cloexec, 0);

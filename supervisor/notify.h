@@ -32,6 +32,9 @@ int notify_continue(int listener, uint64_t id);
  * that the caller would have got (EMFILE); nothing is answered then. */
 int notify_answer_fd(int listener, uint64_t id, int fd, bool cloexec);
 
+/* Whether the kernel knows the flag behind it (Linux 5.14). For a listener that nobody waits on yet. */
+bool notify_can_send_fd(int listener);
+
 /* Gives a duplicate of fd without answering. Its number in the caller, or -errno. */
 int notify_add_fd(int listener, uint64_t id, int fd, bool cloexec);
 

@@ -220,6 +220,7 @@ static void shield(void)
 
 static bool start(struct run *r)
 {
+	bool readable = prctl(PR_GET_DUMPABLE) == 1; /* as the child's memory will be */
 	struct rlimit lim = r->nofile;
 
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
@@ -245,7 +246,7 @@ static bool start(struct run *r)
 		fprintf(stderr, "cordon: no threads: %s\n", strerror(errno));
 		return false;
 	}
-	if (!get_listener(r))
+	if (!get_listener(r) || !setup_check_kernel(&r->s, readable))
 		return false;
 	notify_sync_wake_up(r->s.listener);
 	crew_receive(r->crew);

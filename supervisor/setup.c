@@ -19,7 +19,9 @@
 #include "supervisor/landlock.h"
 #include "supervisor/literals.h"
 #include "supervisor/sockets.h"
+#include "supervisor/notify.h"
 #include "supervisor/sysc.h"
+#include "supervisor/tracee.h"
 
 extern char **environ;
 
@@ -139,8 +141,7 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
 	s->literals = literals_new(s->config);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets ||
-	    !s->literals)
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);
@@ -214,6 +215,31 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 		return fail("/proc/self/status");
 	s->features = features(s, landlock_abi());
 	return make_sets(s, l);
+}
+
+bool setup_check_kernel(struct session *s, bool readable)
+{
+	int fd = compat_openat2(s->root, ".", O_PATH | O_CLOEXEC, 0, RESOLVE_NO_MAGICLINKS);
+	struct call c = {.s = s, .tid = s->command};
+	char byte;
+	int rc;
+
+	if (fd < 0) {
+		errno = -fd;
+		return fail("openat2 is needed (Linux 5.6; see cordon doctor)");
+	}
+	close(fd);
+	if (!notify_can_send_fd(s->listener)) {
+		errno = EINVAL;
+		return fail("ADDFD_FLAG_SEND is needed (Linux 5.14; see cordon doctor)");
+	}
+	/* The command is a copy of us so far, and this address is good in it. */
+	rc = readable ? tracee_read(&c, (uintptr_t)s, &byte, 1) : 0;
+	if (rc < 0) {
+		errno = -rc;
+		return fail("the command's memory cannot be read (see cordon doctor)");
+	}
+	return true;
 }
 
 void session_note_repository(struct session *s, const char *name, size_t len)

@@ -15,6 +15,10 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 /* Seals the audit file, once it is open. */
 void setup_seal_audit(struct session *s);
 
+/* What the kernel must give beyond the filter and its flags; asked once there is a listener and the command waits to be
+ * let go. readable: whether the command's memory should be open to us. Prints one line and returns false. */
+bool setup_check_kernel(struct session *s, bool readable);
+
 /* The command's environment: [environment], TMPDIR, CORDON_SESSION. NULL when out of memory. */
 char **setup_environment(const struct session *s, const char *tmpdir);
 
