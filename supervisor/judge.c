@@ -193,6 +193,11 @@ static int judge_nameless(struct call *c, enum access a, const struct object *o,
 	if (o->foreign)
 		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
 				    "an object beyond the session's mounts was refused");
+	/* The name is gone but not the last one: the others may lie anywhere. */
+	if (o->deleted && is_write(a) && o->st.stx_nlink > 0 && !S_ISDIR(o->st.stx_mode) &&
+	    !idset_has(c->s->own_links, &o->st))
+		return judge_refuse(c, access_name(a), "removed name (built-in)", EPERM,
+				    "a file was refused whose name was removed and which has others");
 	if (o->deleted && !o->by_magic) {
 		/* An open working directory that was removed can be listed; nothing else has such an object. */
 		if (S_ISDIR(o->st.stx_mode) && a == ACCESS_READ)
@@ -368,11 +373,17 @@ static int judge_device(struct call *c, enum access a, const struct object *o, i
 	return refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
 }
 
-int judge_object(struct call *c, enum access a, const struct object *o, int accmode)
+int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 {
 	const struct stdio_object *std;
 	int rc;
 
+	/* Its name may have been removed before the links were counted, and the one that is left lie anywhere. */
+	if (o->unread && is_write(a) && S_ISREG(o->st.stx_mode) && o->st.stx_nlink <= 1) {
+		rc = object_reread(c, o);
+		if (rc < 0)
+			return -rc;
+	}
 	if (tracee_check(c) < 0)
 		return JUDGE_GONE;
 	begin_event(c, access_name(a), o->name, o->len);
@@ -403,10 +414,8 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	if (tracee_check(c) < 0)
 		return JUDGE_GONE;
 	begin_event(c, access_name(a), e->name, e->len);
-	if (e->len == 0) {
-		/* The directory itself is gone: the kernel says so. */
-		return e->dir.deleted ? 0 : judge_nameless(c, a, &e->dir, O_RDWR);
-	}
+	if (e->len == 0) /* in a directory that is gone; the kernel says the same */
+		return e->dir.foreign ? judge_nameless(c, a, &e->dir, O_RDWR) : ENOENT;
 	if (!mounts_known(c->s->mounts, e->dir.st.stx_mnt_id))
 		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
 				    "an object of another mount namespace was refused");

@@ -16,7 +16,7 @@
 
 /* An existing object. bits: the access mode it is wanted with (O_RDONLY, O_WRONLY, O_RDWR) for ACCESS_READ and
  * ACCESS_WRITE; what a descriptor could do already is not refused for objects without a name. */
-int judge_object(struct call *c, enum access a, const struct object *o, int accmode);
+int judge_object(struct call *c, enum access a, struct object *o, int accmode);
 
 /* A directory entry. The last verdict's allow_own rule is needed by created_note(). */
 struct entry_verdict {

@@ -66,11 +66,10 @@ static bool is_deleted(const char *name, size_t len, const struct statx *st)
 	       now.stx_dev_major != st->stx_dev_major;
 }
 
-/* Reads the canonical name of the pin back from the kernel. */
-static int read_name(struct call *c, int slot, struct object *o)
+/* Reads the canonical name of the pin back from the kernel into buf (PATH_MAX). */
+static int read_name(struct call *c, char *buf, struct object *o)
 {
 	char number[16];
-	char *buf = c->name[slot];
 	ssize_t n;
 
 	snprintf(number, sizeof(number), "%d", o->fd);
@@ -108,12 +107,22 @@ static int finish(struct call *c, int slot, int fd, const char *clean, struct ob
 		o->len = strlen(clean);
 		memcpy(c->name[slot], clean, o->len + 1);
 		o->name = c->name[slot];
+		o->unread = true;
 	} else if (rc == 0) {
-		rc = read_name(c, slot, o);
+		rc = read_name(c, c->name[slot], o);
 	}
 	if (rc < 0)
 		object_close(o);
 	return rc;
+}
+
+int object_reread(struct call *c, struct object *o)
+{
+	char *buf = o->name == c->name[1] ? c->name[1] : c->name[0];
+	int rc = fill_stat(o->fd, &o->st);
+
+	o->unread = o->deleted = o->foreign = false;
+	return rc < 0 ? rc : read_name(c, buf, o);
 }
 
 int object_from_pin(struct call *c, int slot, int fd, struct object *o)

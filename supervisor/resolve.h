@@ -24,15 +24,19 @@ enum {
 	RESOLVE_EMPTY = 1 << 1,	   /* AT_EMPTY_PATH: an empty path is the descriptor's own object */
 };
 
+/* An access mode that covers nothing. */
+#define RESOLVE_NO_MODE (-1)
+
 struct object {
 	int fd; /* O_PATH; -1: none */
 	struct statx st;
 	const char *name; /* canonical, in the call's name buffer; len 0: the object has no name */
 	size_t len;
+	bool unread;	/* the name is the caller's own path; the kernel was not asked after .st was taken */
 	bool deleted;	/* had a name that is gone */
 	bool foreign;	/* beyond our mount namespace or root */
 	bool by_magic;	/* reached through /proc/PID/fd/N, exe, ... as the last component */
-	int magic_mode; /* access mode of that descriptor; O_RDWR where there is none to ask */
+	int magic_mode; /* access mode of that descriptor, RESOLVE_NO_MODE when it allows none */
 };
 
 /* A place in a directory: where an entry is, or would be made. */
@@ -63,6 +67,12 @@ int resolve_fd(struct call *c, int slot, int fd, struct object *o);
 
 /* Takes over an O_PATH descriptor: fills st and name (reading it back from the kernel). On failure fd is closed. */
 int object_from_pin(struct call *c, int slot, int fd, struct object *o);
+
+/*
+ * Asks the kernel for the object's name and facts again, in this order: facts first. So a file whose count of links was
+ * one had the name that is then found as its only one.
+ */
+int object_reread(struct call *c, struct object *o);
 
 /* True if path ends in a '/' that follows a name. */
 bool path_wants_directory(const char *path);

@@ -111,26 +111,56 @@ static pid_t owner_of(struct walk *w, char *name, size_t size)
 	return atoi(name + 6);
 }
 
-/* The access mode of the descriptor that "dir/name" stands for, dir being /proc/PID/fd. */
-static int mode_of_descriptor(const char *dir, const char *name)
-{
-	size_t n = strlen(dir);
-	char info[NAME_MAX + 256], buf[512];
-	const char *flags;
-	ssize_t got;
-	int fd;
+/* What the kernel says of a descriptor: its flags, and which object it refers to. */
+struct fdinfo {
+	long flags, mount, inode;
+};
 
-	if (n < 3 || strcmp(dir + n - 3, "/fd") != 0)
-		return O_RDWR;
-	snprintf(info, sizeof(info), "%.*s/fdinfo/%s", (int)(n - 3), dir, name);
-	fd = open(info, O_RDONLY | O_CLOEXEC);
+static long number_after(const char *text, const char *key, int base)
+{
+	const char *p = strstr(text, key);
+
+	return p ? strtol(p + strlen(key), NULL, base) : -1;
+}
+
+static bool read_fdinfo(const char *path, struct fdinfo *f)
+{
+	char buf[1024];
+	ssize_t got;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
 	if (fd < 0)
-		return O_RDONLY;
+		return false;
+	/* The numbers stand before anything that a program could have had a hand in. */
 	got = read(fd, buf, sizeof(buf) - 1);
 	close(fd);
 	buf[got > 0 ? got : 0] = '\0';
-	flags = strstr(buf, "flags:");
-	return flags ? (int)strtol(flags + 6, NULL, 8) & O_ACCMODE : O_RDONLY;
+	f->flags = number_after(buf, "flags:", 8);
+	f->mount = number_after(buf, "\nmnt_id:", 10);
+	f->inode = number_after(buf, "\nino:", 10);
+	return f->flags >= 0 && f->mount >= 0 && f->inode >= 0;
+}
+
+/*
+ * The access mode of the descriptor that "dir/name" stands for, dir being /proc/PID/fd, of which pin was taken. The number
+ * may mean another descriptor by now: it must still be one of the same object. What is not a descriptor (cwd, root, exe)
+ * gives no more than reading, and an O_PATH descriptor nothing.
+ */
+static int mode_of_descriptor(const char *dir, const char *name, int pin)
+{
+	size_t n = strlen(dir);
+	char path[NAME_MAX + 256];
+	struct fdinfo its, own;
+
+	if (n < 3 || strcmp(dir + n - 3, "/fd") != 0)
+		return O_RDONLY;
+	snprintf(path, sizeof(path), "%.*s/fdinfo/%s", (int)(n - 3), dir, name);
+	if (!read_fdinfo(path, &its))
+		return RESOLVE_NO_MODE;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pin);
+	if (!read_fdinfo(path, &own) || its.mount != own.mount || its.inode != own.inode)
+		return RESOLVE_NO_MODE;
+	return its.flags & O_PATH ? RESOLVE_NO_MODE : (int)(its.flags & O_ACCMODE);
 }
 
 static int follow_magic(struct walk *w, const char *name, int *fd)
@@ -145,7 +175,7 @@ static int follow_magic(struct walk *w, const char *name, int *fd)
 	*fd = openat(w->cur, name, O_PATH | O_CLOEXEC);
 	if (*fd < 0)
 		return -errno;
-	w->magic_mode = mode_of_descriptor(dir, name);
+	w->magic_mode = mode_of_descriptor(dir, name, *fd);
 	return 0;
 }
 

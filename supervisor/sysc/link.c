@@ -27,7 +27,7 @@ static int act_link(struct call *c, const struct object *from, struct entry *to)
 	return 0;
 }
 
-static void link_judged(struct call *c, const struct object *from, struct entry *to)
+static void link_judged(struct call *c, struct object *from, struct entry *to)
 {
 	struct entry_verdict ev;
 	int rc = judge_object(c, ACCESS_LINK_FROM, from, O_RDWR);

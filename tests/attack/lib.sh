@@ -1,0 +1,114 @@
+# What the tests here share. An attack is a program that is started in a directory that the policy allows ($IN), with a
+# forbidden one beside it ($OUT). It must succeed without cordon, so that a broken attack does not pass for a
+# good defence, and fail with it; and $OUT must be afterwards what it was before.
+#
+#   setup() { ... }                     what is made in fresh $IN and $OUT before each run
+#   policy='deny_read = ...'            lines of the [filesystem] section, besides allow_write = $IN
+#   attack 'description' PROGRAM [ARGUMENT...]
+#
+# CORDON is the program under test, ATTACK_BUILD where the attack programs are built.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$here/../.." && pwd)
+CORDON=$(readlink -f "${CORDON:-$top/build/cordon}")
+build=${ATTACK_BUILD:-$top/build/tests/attack}
+work=$(mktemp -d "${TMPDIR:-/tmp}/attack.XXXXXX")
+work=$(readlink -f "$work")
+chmod 755 "$work"
+export OUT=$work/out IN=$work/in
+count=0 failed=0
+policy='' sections='' flags=() mutable=false
+setup() { :; }
+before() { :; }
+after() { :; }
+
+finish() {
+	local rc=$?
+	trap - EXIT
+	cd /
+	after
+	chmod -R u+rwx "$work" 2>/dev/null
+	rm -rf "$work"
+	[ $rc = 0 ] || exit $rc
+	echo "1..$count"
+	[ $failed = 0 ] || exit 1
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+ok() { count=$((count + 1)); echo "ok $count - $1"; }
+not_ok() { count=$((count + 1)) failed=$((failed + 1)); echo "not ok $count - $1"; }
+skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP ${2:-}"; }
+
+# Builds tests/attack/NAME.c, unless it is there.
+program() {
+	local name
+	mkdir -p "$build" 2>/dev/null
+	for name; do
+		[ "$build/$name" -nt "$here/$name.c" ] && [ "$build/$name" -nt "$here/attack.h" ] && continue
+		[ -w "$build" ] || build=$work/build
+		mkdir -p "$build"
+		${CC:-gcc} -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -pthread \
+			-o "$build/$name.$$" "$here/$name.c" && mv "$build/$name.$$" "$build/$name" ||
+			{ echo "Bail out! cannot build $name"; exit 1; }
+	done
+}
+
+fresh() {
+	cd "$work" || exit 1
+	chmod -R u+rwx "$IN" "$OUT" 2>/dev/null
+	rm -rf "$IN" "$OUT"
+	mkdir "$IN" "$OUT"
+	cd "$IN" || exit 1
+	setup
+}
+
+snapshot() { (cd "$OUT" && find . -printf '%P %y %m %U %s %T@ %l\n' | sort; find . -type f -exec cksum {} + 2>/dev/null | sort); }
+
+write_policy() {
+	printf '[filesystem]\nallow_write = %s\nprivate_tmp = no\n%s\n%s\n' "$IN" "$policy" "$sections" >"$work/policy.ini"
+}
+
+# Runs a command confined. Its exit status is the command's.
+confined() { timeout -k 5 60 "$CORDON" -q -p "$work/policy.ini" "${flags[@]}" -- "$@"; }
+
+attack() {
+	local what=$1 prog=$2 rc was now
+	shift 2
+	program "$prog"
+	fresh
+	before native
+	timeout -k 5 60 "$build/$prog" "$@" >"$work/native.log" 2>&1
+	rc=$?
+	after native
+	if [ $rc = 77 ]; then
+		skip "$what" "$(head -1 "$work/native.log")"
+		return
+	fi
+	if [ $rc != 0 ]; then
+		sed 's/^#* */# outside: /' "$work/native.log"
+		not_ok "$what: does not even work outside ($rc)"
+		return
+	fi
+	fresh
+	write_policy
+	before inside
+	was=$(snapshot)
+	confined "$build/$prog" "$@" >"$work/inside.log" 2>&1
+	rc=$?
+	now=$(snapshot)
+	after inside
+	if [ $rc = 0 ]; then
+		sed 's/^#* */# inside: /' "$work/inside.log"
+		not_ok "$what: SUCCEEDS INSIDE"
+	elif [ $rc = 77 ]; then
+		skip "$what" "$(head -1 "$work/inside.log")"
+	elif [ $rc != 1 ]; then
+		sed 's/^#* */# inside: /' "$work/inside.log"
+		not_ok "$what: ended with $rc inside"
+	elif ! $mutable && [ "$was" != "$now" ]; then
+		diff <(echo "$was") <(echo "$now") | head -6 | sed 's/^/# /'
+		not_ok "$what: changed something outside"
+	else
+		ok "$what"
+	fi
+}
