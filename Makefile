@@ -69,6 +69,8 @@ LIVE = $(sort $(wildcard tests/live/*.t tests/attack/*.t))
 
 # For tests: the program under test, and where they may put what they build.
 export CORDON ?= $(abspath $(OUT)/cordon)
+export LIVE_BUILD ?= $(abspath $(OUT)/tests/live)
+export ATTACK_BUILD ?= $(abspath $(OUT)/tests/attack)
 # As many jobs as there are processors, unless the user said how many.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # Leaks are not looked for in live tests: cordon's processes end without cleaning up, and may not be traced.
