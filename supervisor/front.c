@@ -163,6 +163,9 @@ int front_wait(pid_t supervisor, int sock, const char *tmpdir)
 		if (!p[1].revents)
 			continue;
 		n = recv(sock, &m, sizeof(m), 0);
+		/* The other end closed with a signal of ours unread; what it sent before is still here. */
+		if (n < 0 && (errno == ECONNRESET || errno == EINTR))
+			n = recv(sock, &m, sizeof(m), 0);
 		if (n != sizeof(m))
 			break;
 		if (m.kind == FRONT_STOPPED) {

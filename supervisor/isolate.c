@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ void isolate_refuse(struct call *c, const char *op, pid_t pid)
 {
 	struct member_stat st;
 
-	if (pid > 0 && !member_stat(c->s, pid, &st)) {
+	/* A shell that ends tells the groups of its jobs, which may have ended before. */
+	if (pid > 0 ? !member_stat(c->s, pid, &st) : kill(pid, 0) < 0 && errno == ESRCH) {
 		call_error(c, ESRCH);
 		return;
 	}

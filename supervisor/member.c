@@ -35,13 +35,19 @@ bool member_stat(const struct session *s, pid_t pid, struct member_stat *st)
 bool member_is(const struct session *s, pid_t pid)
 {
 	struct member_stat st;
+	pid_t first = pid;
 
 	/* A chain longer than all process numbers cannot be; it bounds a walk through a changing tree. */
 	for (int depth = 0; depth < 65536 && pid > 1; depth++) {
 		if (pid == s->supervisor)
 			return false;
-		if (!member_stat(s, pid, &st))
-			return false;
+		if (!member_stat(s, pid, &st)) {
+			if (pid == first)
+				return false;
+			/* A parent ended during the walk; its children have another one by now. */
+			pid = first;
+			continue;
+		}
 		if (st.ppid == s->supervisor)
 			return true;
 		pid = st.ppid;
