@@ -300,12 +300,25 @@ static const struct rule *denied_by_identity(const struct session *s, const stru
 	return literals_find(s->literals, st);
 }
 
+/* A directory of git's own making inside a .git, for a linked work tree or a submodule: what is beneath it is the
+ * session's if the directory is. */
+static bool is_git_inner(const char *path, size_t len)
+{
+	char name[CALL_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, path);
+	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
+}
+
 /*
  * A .git that is a file or link names the repository's directory: whoever writes it chooses hooks and config. One that
- * is a directory may be filled, but not taken away: a new one in its place would be the session's own.
+ * is a directory may be filled, but not taken away: a new one in its place would be the session's own. Nor may the
+ * directories of submodules and work trees in it be moved.
  */
 static bool changes_git(enum access a, const char *name, size_t len, const struct statx *st)
 {
+	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && is_git_inner(name, len))
+		return true;
 	if (len < 5 || strncasecmp(name + len - 5, "/.git", 5) != 0)
 		return false;
 	return !S_ISDIR(st->stx_mode) || a == ACCESS_DELETE || a == ACCESS_RENAME;
@@ -434,23 +447,13 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	return 0;
 }
 
-/* A directory of git's own making inside a .git, for a linked work tree or a submodule: what is beneath it is the
- * session's if the directory is. */
-static bool is_git_inner(const struct entry *e)
-{
-	char name[CALL_NAME_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)e->len, e->name);
-	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
-}
-
 void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev)
 {
 	bool git = e->leaf_len == 4 && strncasecmp(e->leaf, ".git", 4) == 0;
 	char plain[NAME_MAX + 1];
 	struct statx st;
 
-	if (!ev->in_own_area && !git && !is_git_inner(e))
+	if (!ev->in_own_area && !git && !is_git_inner(e->name, e->len))
 		return;
 	memcpy(plain, e->leaf, e->leaf_len);
 	plain[e->leaf_len] = '\0';

@@ -54,8 +54,8 @@ static void handle_socket(struct call *c)
 		return;
 	}
 	if (kind != SOCK_STREAM && kind != SOCK_SEQPACKET) {
-		refuse(c, "socket", EPROTONOSUPPORT,
-		       "a Unix datagram socket was refused: it could reach any socket by name");
+		/* It could reach any socket by name. No message: this is how syslog() begins, and it gives up quietly. */
+		refuse(c, "socket", EPROTONOSUPPORT, NULL);
 		return;
 	}
 	fd = socket(family, type | SOCK_CLOEXEC, protocol);
@@ -286,20 +286,16 @@ static int bind_file(struct call *c, int fd, const struct sockaddr_un *a, int le
 		rc = resolve_entry(c, 0, AT_FDCWD, 0, &e);
 	if (rc < 0)
 		return rc;
-	if (e.special || e.exists) {
-		entry_close(&e);
-		return -EADDRINUSE;
-	}
-	pthread_rwlock_rdlock(&c->s->names);
-	rc = judge_entry(c, ACCESS_CREATE, &e, &ev);
+	/* Exclusive, so that what is found by the name afterwards is what was bound. */
+	rc = e.special ? EEXIST : change_judge(c, ACCESS_CREATE, &e, &ev, true, change_check_absent, 0);
 	if (rc == 0) {
 		rc = bind_entry(c, fd, &e);
 		if (rc == 0)
 			judge_note_created(c, &e, &ev);
+		change_unlock(c);
 	} else if (rc != JUDGE_GONE) {
-		rc = -rc;
+		rc = rc == EEXIST ? -EADDRINUSE : -rc;
 	}
-	pthread_rwlock_unlock(&c->s->names);
 	entry_close(&e);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /*
  * unlink, unlinkat, rmdir.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -20,27 +21,46 @@ static void forget(struct call *c, const struct entry *e)
 	idset_remove(c->s->own_links, &e->st);
 }
 
-static void unlink_judged(struct call *c, struct entry *e, int flags)
+static bool is_filled(const struct entry *e)
 {
-	struct entry_verdict ev;
-	int rc = judge_entry(c, ACCESS_DELETE, e, &ev);
+	int fd = openat(e->dir.fd, e->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int n = 0;
 
-	if (rc) {
-		judge_answer(c, rc);
-		return;
-	}
-	rc = change_lock(c, e, &ev);
-	if (rc == 0) {
-		rc = unlinkat(e->dir.fd, e->leaf, flags) < 0 ? -errno : 0;
-		if (rc == 0)
-			forget(c, e);
-		pthread_rwlock_unlock(&c->s->names);
-	}
-	call_result(c, rc);
+	while (d && n < 3 && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	return n == 3;
+}
+
+/* git tries to remove each directory above what it removed, up to the top. Where its contents keep a directory anyway, the
+ * kernel's answer is the right one, and the policy no news. */
+static int refused_anyway(struct call *c, const struct entry *e, int flags, int err)
+{
+	if (err != EPERM || !(flags & AT_REMOVEDIR) || !is_filled(e))
+		return err;
+	c->event.err = ENOTEMPTY;
+	c->event.message = NULL;
+	return ENOTEMPTY;
+}
+
+static int check(const struct entry *e, int flags)
+{
+	if (!e->exists)
+		return e->err;
+	if (!(flags & AT_REMOVEDIR) && S_ISDIR(e->st.stx_mode))
+		return EISDIR;
+	if ((flags & AT_REMOVEDIR || e->leaf[e->leaf_len]) && !S_ISDIR(e->st.stx_mode))
+		return ENOTDIR;
+	return 0;
 }
 
 static void do_unlink(struct call *c, int dirfd, int path, int flags)
 {
+	struct entry_verdict ev;
 	struct entry e;
 	int rc;
 
@@ -53,16 +73,21 @@ static void do_unlink(struct call *c, int dirfd, int path, int flags)
 		path_copy_failed(c, rc);
 		return;
 	}
-	if (e.special) /* never removes anything; the kernel has an errno for each */
+	if (e.special) { /* never removes anything; the kernel has an errno for each */
 		call_result(c, unlinkat(e.dir.fd, e.leaf, flags) < 0 ? -errno : -EPERM);
-	else if (!e.exists)
-		call_error(c, e.err);
-	else if (!(flags & AT_REMOVEDIR) && S_ISDIR(e.st.stx_mode))
-		call_error(c, EISDIR);
-	else if ((flags & AT_REMOVEDIR || e.leaf[e.leaf_len]) && !S_ISDIR(e.st.stx_mode))
-		call_error(c, ENOTDIR);
-	else
-		unlink_judged(c, &e, flags);
+		entry_close(&e);
+		return;
+	}
+	rc = change_judge(c, ACCESS_DELETE, &e, &ev, false, check, flags);
+	if (rc == 0) {
+		rc = unlinkat(e.dir.fd, e.leaf, flags) < 0 ? -errno : 0;
+		if (rc == 0)
+			forget(c, &e);
+		change_unlock(c);
+		call_result(c, rc);
+	} else {
+		judge_answer(c, refused_anyway(c, &e, flags, rc));
+	}
 	entry_close(&e);
 }
 

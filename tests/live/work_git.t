@@ -66,13 +66,15 @@ cd r
 git status; git log --oneline; echo x >>f; git diff --stat; git commit -am x; git checkout side; echo y >y; git add y; git commit -m y
 git rebase main; git checkout main; git merge side -m m; git stash list; echo z >>f; git stash; git stash pop; git checkout f
 git worktree add ../wt; (cd ../wt; echo w >w; git add w; git commit -m w); git worktree remove ../wt
-git gc -q; git fsck; git tag t; git branch -d side; git clone -q . ../c; git submodule status; git clean -fdxn; git rm -q y; git commit -m rm
+git gc -q; git fsck; git tag t; git clone -q . ../c; git submodule status; git clean -fdxn; git rm -q y; git commit -m rm
 git mv f g; git commit -m mv; git reset --hard HEAD~1; git notes add -m note; git reflog expire --expire=now --all; git count-objects | wc -l
 EOF
 
 # What is not the same there: its .git/config and .git/hooks make programs run outside, so they stay as they are. The
 # rest of such a command is done, and git says what it could not do.
-prepare=$made says='refused by protect'
+prepare=$made'
+git worktree add -q ../wt; mkdir -p .git/modules/sub; cp -r .git/config .git/hooks .git/HEAD .git/modules/sub
+' says='refused by protect'
 confined 'refused in a repository that was there before: changes of .git/config and hooks' git <<'EOF'
 cd r
 sum=$(cat .git/config .git/hooks/* | cksum)
@@ -82,13 +84,19 @@ no git config --unset remote.origin.url
 no git remote add up ../x
 no git remote set-url origin ../x
 no git remote remove origin
-no git branch --set-upstream-to=main side
 no cp f .git/hooks/post-commit
 no mv f .git/hooks/pre-commit
 no ln f .git/hooks/pre-push
 no rm .git/config
 no mv .git gone
-git branch --track new main >/dev/null 2>&1
+no mv .git/modules/sub .git/modules/other
+no mv .git/worktrees/wt .git/worktrees/other
+no mv -T .git/worktrees/wt ../own
+no cp f .git/modules/sub/hooks/post-commit
+no cp f .git/worktrees/wt/commondir
+no git worktree remove ../wt
+git branch --track new main >/dev/null 2>&1; git branch --set-upstream-to=main side >/dev/null 2>&1
+git branch -d side >/dev/null 2>&1 || echo 'branch -d fails'; git rev-parse -q --verify side && echo 'side is left'
 git rev-parse -q --verify new >/dev/null || echo 'no branch new'
 [ "$sum" = "$(cat .git/config .git/hooks/* | cksum)" ] || echo changed
 git fsck >/dev/null 2>&1 || echo broken
