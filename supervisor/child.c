@@ -124,7 +124,7 @@ void child_main(const struct child *ch)
 	if (rc < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		fail(ch, CHILD_IDENTITY, rc < 0 ? -rc : errno);
 	if (ch->landlock_abi) {
-		rc = landlock_restrict(ch->landlock_abi);
+		rc = landlock_restrict(ch->landlock_abi, ch->core_files);
 		if (rc < 0)
 			fail(ch, CHILD_LANDLOCK, -rc);
 	}

@@ -26,6 +26,7 @@ struct child {
 	struct rlimit nofile; /* the original one */
 	bool no_core;
 	int landlock_abi; /* 0: none */
+	bool core_files;
 	unsigned features;
 	pid_t parent; /* whose death ends the command */
 	int sock;     /* SOCK_SEQPACKET to the supervisor */

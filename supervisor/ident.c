@@ -25,7 +25,8 @@ int ident_initial(struct session *s)
 		return -E2BIG;
 	id->ruid = st.uid[0], id->euid = st.uid[1], id->suid = st.uid[2], id->fsuid = st.uid[3];
 	id->rgid = st.gid[0], id->egid = st.gid[1], id->sgid = st.gid[2], id->fsgid = st.gid[3];
-	id->cap_effective = st.cap_effective;
+	/* The command and the supervisor both keep this much of them. */
+	id->cap_effective = st.cap_effective & CAPS_KEPT;
 	id->n_groups = st.n_groups;
 	id->groups = calloc((size_t)st.n_groups + 1, sizeof(gid_t));
 	if (!id->groups)

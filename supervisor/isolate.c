@@ -20,8 +20,11 @@ void isolate_refuse(struct call *c, const char *op, pid_t pid)
 		call_error(c, ESRCH);
 		return;
 	}
-	snprintf(c->message, sizeof(c->message), "%s on process %d refused: it is not of this session",
-		 c->sysc->name, pid);
+	snprintf(c->message, sizeof(c->message), "%s on %s %d refused: it is not of this session",
+		 c->sysc->name, pid < 0 ? "process group" : "process", pid < 0 ? -pid : pid);
+	/* The record names whom it was about. */
+	c->event.target.len = (size_t)snprintf(c->suggestion, sizeof(c->suggestion), "%d", pid);
+	c->event.target.bytes = c->suggestion;
 	if (judge_refuse(c, op, "process isolation (built-in)", EPERM, c->message) == 0)
 		call_continue(c);
 	else

@@ -19,12 +19,12 @@ int landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-/* ioctl(TIOCGPTPEER) opens a terminal's slave inside the kernel, in the caller's name; openpty(3) uses it. */
-static void allow_ptys(int ruleset)
+/* For what the kernel itself opens in the caller's name. */
+static void allow(int ruleset, const char *dir, uint64_t access)
 {
 	struct landlock_path_beneath_attr rule = {
-		.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
-		.parent_fd = open("/dev/pts", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.allowed_access = access,
+		.parent_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
 	};
 
 	if (rule.parent_fd < 0)
@@ -33,7 +33,7 @@ static void allow_ptys(int ruleset)
 	close(rule.parent_fd);
 }
 
-int landlock_restrict(int abi)
+int landlock_restrict(int abi, bool core_files)
 {
 	struct compat_landlock_ruleset_attr attr = {.handled_access_fs = WRITE_RIGHTS};
 	size_t size = sizeof(attr.handled_access_fs);
@@ -53,7 +53,10 @@ int landlock_restrict(int abi)
 	ruleset = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (ruleset < 0)
 		return -errno;
-	allow_ptys((int)ruleset);
+	/* ioctl(TIOCGPTPEER) opens a terminal's slave; openpty(3) uses it. */
+	allow((int)ruleset, "/dev/pts", LANDLOCK_ACCESS_FS_WRITE_FILE);
+	if (core_files)
+		allow((int)ruleset, "/", LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG);
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		rc = -errno;
 	close((int)ruleset);

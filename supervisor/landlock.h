@@ -7,10 +7,13 @@
 #ifndef CORDON_LANDLOCK_H
 #define CORDON_LANDLOCK_H
 
+#include <stdbool.h>
+
 /* The ABI version of this kernel, 0 when there is none. */
 int landlock_abi(void);
 
-/* Puts the calling thread into a new domain. no_new_privs must be set. 0 or -errno. */
-int landlock_restrict(int abi);
+/* Puts the calling thread into a new domain. no_new_privs must be set. core_files: the kernel may write them, in the
+ * program's name, anywhere that its user may. 0 or -errno. */
+int landlock_restrict(int abi, bool core_files);
 
 #endif

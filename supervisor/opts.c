@@ -166,12 +166,21 @@ static void apply(struct opts *o, size_t row, const char *arg)
 
 #define LONG_BASE 1000
 
+/* getopt_long takes abbreviations; a script that uses one would break, or change its meaning, with the next option. */
+static bool is_whole(const char *word, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 &&
+	       (word[2 + n] == '\0' || word[2 + n] == '=');
+}
+
 static size_t parse_options(struct opts *o, int argc, char **argv)
 {
 	struct option longs[N_ROWS + 1] = {{0}};
 	char shorts[2 * N_ROWS + 2] = "+:", *s = shorts + 2;
 	size_t n = 0;
-	int opt;
+	int opt, at, which = 0;
 
 	for (size_t i = 0; i < N_ROWS; i++) {
 		if (rows[i].name)
@@ -185,7 +194,9 @@ static size_t parse_options(struct opts *o, int argc, char **argv)
 	}
 	*s = '\0';
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while (at = optind, (opt = getopt_long(argc, argv, shorts, longs, &which)) != -1) {
+		if (opt >= LONG_BASE && !is_whole(argv[at], longs[which].name))
+			usage_error("unknown option %s", argv[at]);
 		if (opt == ':')
 			usage_error("%s needs an argument", argv[optind - 1]);
 		if (opt == '?' && optopt > 0 && optopt < LONG_BASE)

@@ -171,7 +171,7 @@ static void try_own(int sock, const struct plan *plan)
 	int rc = PROBE_UNKNOWN;
 
 	if (plan->landlock_abi)
-		rc = landlock_restrict(plan->landlock_abi);
+		rc = landlock_restrict(plan->landlock_abi, false);
 	tell(sock, rc);
 	rc = filter_load(plan->features);
 	/* From here on only calls that the filter lets through: nobody answers. */

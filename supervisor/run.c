@@ -127,7 +127,7 @@ static bool prepare(struct run *r)
 		rules_hint_local(&r->l);
 	r->argv = command_line(r->o);
 	if (r->o->log_only)
-		fprintf(stderr, "cordon: --log-only: nothing is refused\n");
+		fprintf(stderr, "cordon: --log-only: path rules and process isolation refuse nothing\n");
 	return r->argv != NULL;
 }
 
@@ -177,6 +177,7 @@ static bool fork_child(struct run *r)
 			   .nofile = r->nofile,
 			   .no_core = !r->abi && !r->l.config->core_files,
 			   .landlock_abi = r->abi,
+			   .core_files = r->l.config->core_files,
 			   .features = r->s.features,
 			   .parent = getpid(),
 			   .keep_fds = r->o->keep_fds,
@@ -229,12 +230,17 @@ static bool start(struct run *r)
 		lim.rlim_cur = 65536;
 	else if (lim.rlim_cur < lim.rlim_max && lim.rlim_max <= 65536)
 		lim.rlim_cur = lim.rlim_max;
-	if (caps_supervisor() < 0 || !setup_session(&r->s, &r->l, r->o, r->tmpdir) || !open_audit(r))
+	if (!setup_session(&r->s, &r->l, r->o, r->tmpdir) || !open_audit(r))
 		return false;
 	setup_seal_audit(&r->s);
 	/* The child prepares itself while the threads start: no thread may exist before the fork. */
 	if (!fork_child(r))
 		return false;
+	/* The child gives its capabilities up by itself; for its bounding set it needs one that goes here. */
+	if (caps_supervisor() < 0) {
+		fprintf(stderr, "cordon: capabilities: %s\n", strerror(errno));
+		return false;
+	}
 	shield();
 	umask(0);
 	setrlimit(RLIMIT_NOFILE, &lim);

@@ -7,20 +7,36 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "supervisor/caps.h"
 #include "supervisor/compat.h"
 #include "supervisor/notify.h"
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;
 
+/*
+ * Opens something of the caller's below /proc/TID. A process that changed its identity is closed to others of its
+ * first user; on a bare machine root's supervisor may look all the same, and raises the capability only for that.
+ */
+static int open_proc(struct call *c, const char *name, int flags)
+{
+	int fd = openat(c->s->proc, name, flags | O_CLOEXEC);
+	int err = errno;
+
+	if (fd < 0 && (err == EACCES || err == EPERM) && caps_ptrace(1)) {
+		fd = openat(c->s->proc, name, flags | O_CLOEXEC);
+		err = errno;
+		caps_ptrace(0);
+	}
+	return fd < 0 ? -err : fd;
+}
+
 static int open_mem(struct call *c, int flags)
 {
 	char name[32];
-	int fd;
 
 	snprintf(name, sizeof(name), "%d/mem", c->tid);
-	fd = openat(c->s->proc, name, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return open_proc(c, name, flags);
 }
 
 static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len)
@@ -57,6 +73,12 @@ static ssize_t read_some(struct call *c, uint64_t addr, void *buf, size_t len)
 
 	if (!atomic_load_explicit(&vm_calls_refused, memory_order_relaxed)) {
 		n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
+		if (n < 0 && errno == EPERM && caps_ptrace(1)) {
+			n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
+			n = n < 0 ? -errno : n;
+			caps_ptrace(0);
+			return n;
+		}
 		if (n >= 0)
 			return n;
 		if (errno != EPERM && errno != ENOSYS)
@@ -160,11 +182,9 @@ int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size)
 int tracee_cwd(struct call *c)
 {
 	char name[32];
-	int fd;
 
 	snprintf(name, sizeof(name), "%d/cwd", c->tid);
-	fd = openat(c->s->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return open_proc(c, name, O_PATH | O_DIRECTORY);
 }
 
 int tracee_fd(struct call *c, int fd)
@@ -175,10 +195,8 @@ int tracee_fd(struct call *c, int fd)
 	if (fd < 0)
 		return -EBADF;
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
-	pin = openat(c->s->proc, name, O_PATH | O_CLOEXEC);
-	if (pin < 0)
-		return errno == ENOENT ? -EBADF : -errno;
-	return pin;
+	pin = open_proc(c, name, O_PATH);
+	return pin == -ENOENT ? -EBADF : pin;
 }
 
 static ssize_t read_file(struct session *s, const char *name, char *buf, size_t size)

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -79,6 +80,8 @@ static void handle_kill(struct call *c)
 			call_error(c, EPERM);
 		else
 			send_many(c, 0, who.tgid, sig);
+	} else if (pid == INT_MIN) {
+		call_error(c, ESRCH); /* as the kernel: its negation is no number */
 	} else {
 		pid_t pgrp = -pid;
 
