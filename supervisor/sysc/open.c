@@ -232,10 +232,6 @@ static void open_tmpfile(struct call *c, const struct opening *q, struct object 
 		call_error(c, ENOTDIR);
 		return;
 	}
-	if ((q->flags & O_ACCMODE) == O_RDONLY) {
-		call_error(c, EINVAL);
-		return;
-	}
 	path_name_entry(c, 0, &e);
 	rc = judge_entry(c, ACCESS_CREATE, &e, &ev);
 	if (rc) {
@@ -260,13 +256,23 @@ static void do_open(struct call *c, const struct opening *q)
 {
 	char copy[PATH_MAX];
 	struct object o;
-	int rc = tracee_path(c, q->addr, c->path[0]);
+	int rc;
 
+	if ((q->flags & O_TMPFILE) == O_TMPFILE && (q->flags & O_ACCMODE) == O_RDONLY) {
+		call_error(c, EINVAL);
+		return;
+	}
+	rc = tracee_path(c, q->addr, c->path[0]);
 	if (rc < 0) {
 		path_copy_failed(c, rc);
 		return;
 	}
 	memcpy(copy, c->path[0], (size_t)rc + 1);
+	if ((q->flags & O_CREAT) && (q->flags & O_TMPFILE) != O_TMPFILE && path_wants_directory(copy)) {
+		/* "name/" is EISDIR whatever is there, unless the way to it fails. */
+		open_new(c, q, 0);
+		return;
+	}
 	for (int i = 0; i < RETRIES; i++) {
 		memcpy(c->path[0], copy, strlen(copy) + 1);
 		memset(&c->event, 0, sizeof(c->event));
