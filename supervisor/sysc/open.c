@@ -270,7 +270,7 @@ static void do_open(struct call *c, const struct opening *q)
 	memcpy(copy, c->path[0], (size_t)rc + 1);
 	if ((q->flags & O_CREAT) && (q->flags & O_TMPFILE) != O_TMPFILE && path_wants_directory(copy)) {
 		/* "name/" is EISDIR whatever is there, unless the way to it fails. */
-		open_new(c, q, 0);
+		open_new(c, q);
 		return;
 	}
 	for (int i = 0; i < RETRIES; i++) {
