@@ -73,16 +73,14 @@ static ssize_t read_some(struct call *c, uint64_t addr, void *buf, size_t len)
 
 	if (!atomic_load_explicit(&vm_calls_refused, memory_order_relaxed)) {
 		n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
-		if (n < 0 && errno == EPERM && caps_ptrace(1)) {
+		n = n < 0 ? -errno : n;
+		if (n == -EPERM && caps_ptrace(1)) {
 			n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
 			n = n < 0 ? -errno : n;
 			caps_ptrace(0);
-			return n;
 		}
-		if (n >= 0)
+		if (n != -EPERM && n != -ENOSYS)
 			return n;
-		if (errno != EPERM && errno != ENOSYS)
-			return -errno;
 		n = mem_read(c, addr, buf, len);
 		if (n >= 0)
 			atomic_store(&vm_calls_refused, true);
