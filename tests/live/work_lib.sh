@@ -152,7 +152,7 @@ work() { # work NAME [TOOL...] <<SCRIPT
 			compare $way >"$base/differences" 2>&1
 			[ -s "$base/differences" ] || continue
 			bad=1
-			sed 's/^/# /' "$base/differences" | head -60
+			sed "s/^/# /" "$base/differences" | cut -c1-240 | head -60
 		done
 		if [ "$(cat "$base/n/status")" != "${want:-0}" ]; then
 			bad=1
