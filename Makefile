@@ -32,6 +32,7 @@ LDFLAGS_VARIANT := -static-pie $(LDHARDEN)
 else ifeq ($(VARIANT),asan)
 CFLAGS_VARIANT := $(SANITIZE_address)
 LDFLAGS_VARIANT := -pie
+MAIN_EXTRA := $(OUT)/tests/sanitize.o
 else ifeq ($(VARIANT),tsan)
 CFLAGS_VARIANT := $(SANITIZE_thread)
 LDFLAGS_VARIANT := -pie
@@ -73,8 +74,6 @@ export LIVE_BUILD ?= $(abspath $(OUT)/tests/live)
 export ATTACK_BUILD ?= $(abspath $(OUT)/tests/attack)
 # As many jobs as there are processors, unless the user said how many.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
-# Leaks are not looked for in live tests: cordon's processes end without cleaning up, and may not be traced.
-ASAN_LIVE := ASAN_OPTIONS=detect_leaks=0
 
 .PHONY: all help deps check unit live sanitize fuzz static install uninstall lint format docs-current bench demo clean \
 	programs unit-programs fuzz-programs bench-programs FORCE
@@ -109,7 +108,7 @@ $(OUT)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(LINK))' | cmp -s - $@ || echo '$(subst ','\'',$(LINK))' > $@
 
-$(OUT)/cordon: $(OUT)/supervisor/main.o $(LIBS_OWN)
+$(OUT)/cordon: $(OUT)/supervisor/main.o $(MAIN_EXTRA) $(LIBS_OWN)
 	$(call say,link   )$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
 
 $(OUT)/libpolicy.a: $(POLICY_OBJ)
@@ -191,7 +190,7 @@ sanitize: deps
 	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan unit-programs
 	tests/run $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
 	tests/run $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
-	CORDON=$(abspath $(OUT)/asan/cordon) $(ASAN_LIVE) tests/run $(or $(T),$(LIVE))
+	CORDON=$(abspath $(OUT)/asan/cordon) tests/run $(or $(T),$(LIVE))
 
 FUZZ_TIME ?= 30
 fuzz:
