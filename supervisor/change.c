@@ -8,6 +8,55 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
+int change_lock(struct call *c, bool exclusive)
+{
+	struct timespec t;
+
+	if (!exclusive) {
+		pthread_rwlock_rdlock(&c->s->names);
+		return 0;
+	}
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 2;
+	return pthread_rwlock_timedwrlock(&c->s->names, &t) == 0 ? 0 : EBUSY;
+}
+
+void change_unlock(struct call *c)
+{
+	pthread_rwlock_unlock(&c->s->names);
+}
+
+int change_check_absent(const struct entry *e, int arg)
+{
+	(void)arg;
+	return e->exists ? EEXIST : 0;
+}
+
+int change_judge(struct call *c, enum access a, struct entry *e, struct entry_verdict *ev, bool exclusive,
+		 int (*check)(const struct entry *e, int arg), int arg)
+{
+	bool creates = a == ACCESS_CREATE || a == ACCESS_MKDIR;
+
+	for (;;) {
+		int rc = change_lock(c, exclusive);
+
+		if (rc)
+			return rc;
+		c->event.path = (struct bytes){NULL, 0};
+		rc = -entry_reread(c, e);
+		if (rc == 0)
+			rc = check(e, arg);
+		if (rc == 0)
+			rc = judge_entry(c, a, e, ev);
+		if (rc == 0 && (exclusive || creates || !ev->in_own_area))
+			return 0;
+		change_unlock(c);
+		if (rc)
+			return rc;
+		exclusive = true;
+	}
+}
+
 void change_make(struct call *c, int dirfd, int path, enum access a, change_entry_fn *act, void *arg)
 {
 	struct entry_verdict ev;
@@ -18,21 +67,14 @@ void change_make(struct call *c, int dirfd, int path, enum access a, change_entr
 		path_copy_failed(c, rc);
 		return;
 	}
-	if (e.special || e.exists) {
-		call_error(c, EEXIST);
-		entry_close(&e);
-		return;
-	}
-	pthread_rwlock_rdlock(&c->s->names);
-	rc = judge_entry(c, a, &e, &ev);
+	rc = e.special ? EEXIST : change_judge(c, a, &e, &ev, false, change_check_absent, 0);
 	if (rc == 0) {
 		rc = act(c, &e, arg);
 		if (rc >= 0)
 			judge_note_created(c, &e, &ev);
-		pthread_rwlock_unlock(&c->s->names);
+		change_unlock(c);
 		call_result(c, rc);
 	} else {
-		pthread_rwlock_unlock(&c->s->names);
 		judge_answer(c, rc);
 	}
 	entry_close(&e);
@@ -73,33 +115,4 @@ void change_descriptor(struct call *c, int fd, bool o_path, change_object_fn *ac
 	else
 		call_result(c, act(c, &o, arg));
 	object_close(&o);
-}
-
-static bool is_same(const struct statx *a, const struct statx *b)
-{
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
-	       a->stx_dev_minor == b->stx_dev_minor;
-}
-
-int change_lock(struct call *c, const struct entry *e, const struct entry_verdict *ev)
-{
-	char plain[NAME_MAX + 1];
-	struct timespec t;
-	struct statx st;
-
-	if (!ev->in_own_area) {
-		pthread_rwlock_rdlock(&c->s->names);
-		return 0;
-	}
-	/* A call that hangs on a dead file system may hold it for reading. */
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec += 2;
-	if (pthread_rwlock_timedwrlock(&c->s->names, &t) != 0)
-		return -EBUSY;
-	memcpy(plain, e->leaf, e->leaf_len);
-	plain[e->leaf_len] = '\0';
-	if (statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW, STATX_INO, &st) == 0 && is_same(&st, &e->st))
-		return 0;
-	pthread_rwlock_unlock(&c->s->names);
-	return -ENOENT;
 }

@@ -20,10 +20,23 @@ void change_object(struct call *c, int dirfd, int path, int flags, change_object
 void change_descriptor(struct call *c, int fd, bool o_path, change_object_fn *act, void *arg);
 
 /*
- * Takes session->names so that the entry cannot become another one between judgement and act: for reading, or, when only
- * the session's own objects may be touched there, for writing after making sure that it is still the judged one.
- * 0 or -errno; on success the caller unlocks.
+ * Takes session->names: shared by changes of single entries, exclusive for what must not meet any other change. 0 or an
+ * errno (a call that hangs on a dead file system may hold it).
+ *
+ * A verdict on an entry holds only while its directory keeps its name, so: lock, look again, judge, act, unlock.
  */
-int change_lock(struct call *c, const struct entry *e, const struct entry_verdict *ev);
+int change_lock(struct call *c, bool exclusive);
+void change_unlock(struct call *c);
+
+/*
+ * That for one entry up to the judgement. check: the kernel's own reasons against it, from what is there now; an errno or 0.
+ * Exclusive when wanted, and always where only the session's own objects may be touched: what was judged must still
+ * be there. Returns what judge_entry() does; with 0 the lock is held.
+ */
+int change_judge(struct call *c, enum access a, struct entry *e, struct entry_verdict *ev, bool exclusive,
+		 int (*check)(const struct entry *e, int arg), int arg);
+
+/* A check for new entries. */
+int change_check_absent(const struct entry *e, int arg);
 
 #endif

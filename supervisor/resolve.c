@@ -116,13 +116,17 @@ static int finish(struct call *c, int slot, int fd, const char *clean, struct ob
 	return rc;
 }
 
-int object_reread(struct call *c, struct object *o)
+static int reread(struct call *c, char *buf, struct object *o)
 {
-	char *buf = o->name == c->name[1] ? c->name[1] : c->name[0];
 	int rc = fill_stat(o->fd, &o->st);
 
 	o->unread = o->deleted = o->foreign = false;
 	return rc < 0 ? rc : read_name(c, buf, o);
+}
+
+int object_reread(struct call *c, struct object *o)
+{
+	return reread(c, o->name == c->name[1] ? c->name[1] : c->name[0], o);
 }
 
 int object_from_pin(struct call *c, int slot, int fd, struct object *o)
@@ -285,14 +289,27 @@ static int resolve_parent(struct call *c, int slot, int dirfd, const char *paren
 	return rc;
 }
 
+/* Names the entry and finds out what is there. */
+static void look_at(struct call *c, struct entry *e)
+{
+	char plain[NAME_MAX + 1];
+
+	path_name_entry(c, e->slot, e);
+	memcpy(plain, e->leaf, e->leaf_len);
+	plain[e->leaf_len] = '\0';
+	e->exists =
+		statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, OBJECT_STATX, &e->st) == 0;
+	e->err = e->exists ? 0 : errno;
+}
+
 int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct entry *e)
 {
 	const char *parent, *leaf;
-	char plain[NAME_MAX + 1];
 	int rc;
 
 	memset(e, 0, sizeof(*e));
 	e->dir.fd = -1;
+	e->slot = slot;
 	if (c->path[slot][0] == '\0')
 		return -ENOENT;
 	parent = split(c->path[slot], e, &leaf);
@@ -309,13 +326,17 @@ int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct en
 	}
 	if (e->special)
 		return 0;
-	path_name_entry(c, slot, e);
-	memcpy(plain, e->leaf, e->leaf_len);
-	plain[e->leaf_len] = '\0';
-	e->exists =
-		statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, OBJECT_STATX, &e->st) == 0;
-	e->err = e->exists ? 0 : errno;
+	look_at(c, e);
 	return 0;
+}
+
+int entry_reread(struct call *c, struct entry *e)
+{
+	int rc = reread(c, c->name[e->slot], &e->dir);
+
+	if (rc == 0)
+		look_at(c, e);
+	return rc;
 }
 
 int resolve_entry_at(struct call *c, int slot, int dirfd, uint64_t addr, struct entry *e)

@@ -42,6 +42,7 @@ struct object {
 /* A place in a directory: where an entry is, or would be made. */
 struct entry {
 	struct object dir;
+	int slot; /* whose name buffer holds the names */
 	char leaf[NAME_MAX + 2]; /* as given, with one trailing '/' where the path had any */
 	size_t leaf_len;	 /* without it */
 	bool special;		 /* ".", ".." or "/": the kernel refuses every change to it by itself */
@@ -73,6 +74,9 @@ int object_from_pin(struct call *c, int slot, int fd, struct object *o);
  * one had the name that is then found as its only one.
  */
 int object_reread(struct call *c, struct object *o);
+
+/* The same for an entry: the name of its directory, and what is there now. */
+int entry_reread(struct call *c, struct entry *e);
 
 /* True if path ends in a '/' that follows a name. */
 bool path_wants_directory(const char *path);

@@ -184,6 +184,17 @@ static unsigned features(const struct session *s, int abi)
 	return f;
 }
 
+/* Writers first: else a busy program's changes would keep renames waiting for ever. */
+static void init_names(struct session *s)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&s->names, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
 bool setup_session(struct session *s, const struct loaded *l, const struct opts *o, const char *tmpdir)
 {
 	struct stat st;
@@ -209,7 +220,7 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 		note_stdio(s, o->keep_fds[i]);
 	merge_stdio(s);
 	make_id(s);
-	pthread_rwlock_init(&s->names, NULL);
+	init_names(s);
 	pthread_mutex_init(&s->repositories_lock, NULL);
 	if (ident_initial(s) < 0)
 		return fail("/proc/self/status");

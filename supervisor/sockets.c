@@ -23,6 +23,7 @@
 struct sock {
 	uint64_t inode;
 	int fd; /* the kept duplicate, or -1 */
+	int type;
 	bool lost, held;
 	struct sockaddr_un name[2];
 	socklen_t len[2];
@@ -65,6 +66,15 @@ static void drop(struct sockets *t, struct sock *k)
 	free(k);
 }
 
+static int type_of(int fd)
+{
+	socklen_t len = sizeof(int);
+	int type = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len);
+	return type;
+}
+
 static int add_locked(struct sockets *t, uint64_t inode, int fd)
 {
 	struct sock *k = find(t, inode);
@@ -78,6 +88,7 @@ static int add_locked(struct sockets *t, uint64_t inode, int fd)
 		return -ENOMEM;
 	k->inode = inode;
 	k->fd = fd;
+	k->type = type_of(fd);
 	HASH_ADD(hh, t->table, inode, sizeof(k->inode), k);
 	if (k->lost) {
 		free(k);
@@ -181,38 +192,45 @@ bool sockets_is_own_file(struct session *s, const struct statx *st)
 	return idset_has(s->sockets->files, st);
 }
 
-static bool is_ours(struct sockets *t, uint64_t inode)
+#define SAME_NAME_MAX 32
+
+/* The inodes of the sockets of the session that were bound to the abstract name, dead ones too. */
+static int bound_to(struct sockets *t, int type, const struct sockaddr_un *a, socklen_t len,
+		    unsigned long inodes[SAME_NAME_MAX])
 {
-	bool ours;
+	struct sock *k, *next;
+	int n = 0;
 
 	pthread_mutex_lock(&t->lock);
-	ours = find(t, inode) != NULL;
+	HASH_ITER(hh, t->table, k, next)
+	{
+		if (k->type == type && k->len[SOCKETS_LOCAL] == len &&
+		    memcmp(&k->name[SOCKETS_LOCAL], a, len) == 0 && n < SAME_NAME_MAX)
+			inodes[n++] = k->inode;
+	}
 	pthread_mutex_unlock(&t->lock);
-	return ours;
+	return n;
 }
 
-/* A line of /proc/net/unix: "num: refs proto flags type state inode path", an abstract path shown with '@' for NUL. */
-bool sockets_is_own_abstract(struct session *s, const struct sockaddr_un *a, socklen_t len)
+/*
+ * The kernel keeps each name once for each type of socket, so the session's own socket that lives is the only one. A
+ * line of /proc/net/unix is "num: refs proto flags type state inode path". What follows the inode is not compared: it shows
+ * different names alike. Nothing in the session can put a line of its own there, as bind() refuses line breaks.
+ */
+bool sockets_is_own_abstract(struct session *s, int type, const struct sockaddr_un *a, socklen_t len)
 {
-	size_t n = len - offsetof(struct sockaddr_un, sun_path);
-	FILE *f = fopen("/proc/net/unix", "re");
-	char *line = NULL, want[sizeof(a->sun_path) + 1];
+	unsigned long inodes[SAME_NAME_MAX], inode;
+	int n = bound_to(s->sockets, type, a, len, inodes);
+	FILE *f = n > 0 ? fopen("/proc/net/unix", "re") : NULL;
+	char *line = NULL;
 	size_t size = 0;
 	bool own = false;
-	ssize_t got;
 
-	for (size_t i = 0; i < n; i++)
-		want[i] = a->sun_path[i] ? a->sun_path[i] : '@';
-	while (f && !own && (got = getline(&line, &size, f)) > 0) {
-		unsigned long inode;
-		int at = 0;
-
-		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu %n", &inode, &at) != 1 || at == 0)
+	while (f && !own && getline(&line, &size, f) > 0) {
+		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &inode) != 1)
 			continue;
-		if (line[got - 1] == '\n')
-			got--;
-		own = (size_t)(got - at) == n && memcmp(line + at, want, n) == 0 &&
-		      is_ours(s->sockets, inode);
+		for (int i = 0; i < n; i++)
+			own = own || inodes[i] == inode;
 	}
 	free(line);
 	if (f)

@@ -32,8 +32,8 @@ int sockets_get(struct session *s, uint64_t inode);
 /* Closes the kept duplicate; the socket stays known while a process has it. */
 void sockets_release(struct session *s, uint64_t inode);
 
-/* The address that the program bound or connected to, as it wrote it: what the kernel has is the supervisor's own way to
- * the file. */
+/* The address that the program bound or connected to, as it wrote it: what the kernel has for a file is the supervisor's
+ * own way to it. */
 enum sockets_name { SOCKETS_LOCAL, SOCKETS_PEER };
 void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const struct sockaddr_un *a,
 		      socklen_t len);
@@ -45,8 +45,8 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, st
 void sockets_note_file(struct session *s, const struct statx *st);
 bool sockets_is_own_file(struct session *s, const struct statx *st);
 
-/* True when the abstract name (sun_path of len bytes, first one NUL) belongs to a socket of this session now. */
-bool sockets_is_own_abstract(struct session *s, const struct sockaddr_un *a, socklen_t len);
+/* True when the abstract name (first byte of sun_path NUL) belongs to a socket of this type and session now. */
+bool sockets_is_own_abstract(struct session *s, int type, const struct sockaddr_un *a, socklen_t len);
 
 /* Drops the duplicates of sockets that no member holds. */
 void sockets_sweep(struct session *s);

@@ -35,18 +35,17 @@ static void link_judged(struct call *c, struct object *from, struct entry *to)
 	if (rc == 0) {
 		/* The record names the object and, as the target, its new name. */
 		c->event.target = (struct bytes){to->name, to->len};
-		pthread_rwlock_rdlock(&c->s->names);
+		rc = change_judge(c, ACCESS_CREATE, to, &ev, false, change_check_absent, 0);
 		c->event.path = (struct bytes){from->name, from->len};
-		rc = judge_entry(c, ACCESS_CREATE, to, &ev);
+		c->event.target = (struct bytes){to->name, to->len};
 		if (rc == 0) {
 			rc = act_link(c, from, to);
 			if (rc == 0)
 				judge_note_created(c, to, &ev);
-			pthread_rwlock_unlock(&c->s->names);
+			change_unlock(c);
 			call_result(c, rc);
 			return;
 		}
-		pthread_rwlock_unlock(&c->s->names);
 	}
 	judge_answer(c, rc);
 }

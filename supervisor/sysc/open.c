@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "supervisor/change.h"
 #include "supervisor/compat.h"
 #include "supervisor/crew.h"
 #include "supervisor/device.h"
@@ -148,10 +149,10 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 	struct entry_verdict ev;
 	int rc, fd;
 
-	pthread_rwlock_rdlock(&c->s->names);
-	rc = judge_entry(c, ACCESS_CREATE, e, &ev);
+	rc = change_judge(c, ACCESS_CREATE, e, &ev, false, change_check_absent, 0);
+	if (rc == EEXIST)
+		return -EEXIST;
 	if (rc) {
-		pthread_rwlock_unlock(&c->s->names);
 		judge_answer(c, rc);
 		*answered = 1;
 		return -1;
@@ -161,7 +162,7 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 	fd = fd < 0 ? -errno : fd;
 	if (fd >= 0)
 		judge_note_created(c, e, &ev);
-	pthread_rwlock_unlock(&c->s->names);
+	change_unlock(c);
 	return fd;
 }
 

@@ -177,25 +177,31 @@ static int judge_trees(struct call *c, struct renaming *r)
 	return -rc;
 }
 
-/* For writing when a directory changes its rules or an own area demands it, else for reading. */
-static int lock(struct call *c, struct renaming *r, bool *trees)
+/* Whether rules or the session's own objects are at stake: then no other change may come between. */
+static bool needs_exclusive(struct call *c, struct renaming *r)
 {
-	struct entry_verdict both = {.in_own_area = r->from_ev.in_own_area};
-	struct timespec t;
+	return r->from_ev.in_own_area || r->to_ev.in_own_area || changes_rules(c, &r->from, &r->to) ||
+	       ((r->flags & RENAME_EXCHANGE) && changes_rules(c, &r->to, &r->from));
+}
 
-	*trees = changes_rules(c, &r->from, &r->to) ||
-		 ((r->flags & RENAME_EXCHANGE) && changes_rules(c, &r->to, &r->from));
-	if (!*trees)
-		return change_lock(c, &r->from, &both);
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec += 2;
-	return pthread_rwlock_timedwrlock(&c->s->names, &t) == 0 ? 0 : -EBUSY;
+/* The kernel's own reasons against it. */
+static int check(const struct renaming *r)
+{
+	if (!r->from.exists)
+		return r->from.err;
+	if ((r->flags & RENAME_NOREPLACE) && r->to.exists)
+		return EEXIST;
+	if ((r->flags & RENAME_EXCHANGE) && !r->to.exists)
+		return r->to.err;
+	return 0;
 }
 
 static int judge_names(struct call *c, struct renaming *r)
 {
-	int rc = judge_entry(c, ACCESS_RENAME, &r->from, &r->from_ev);
+	int rc;
 
+	c->event.path = (struct bytes){NULL, 0};
+	rc = judge_entry(c, ACCESS_RENAME, &r->from, &r->from_ev);
 	c->event.target = (struct bytes){r->to.name, r->to.len};
 	if (rc)
 		return rc;
@@ -225,30 +231,57 @@ static void note(struct call *c, struct renaming *r)
 		judge_note_created(c, &r->from, &r->from_ev);
 }
 
+/* Looks at both names again, now that they are locked, and judges what is there. */
+static int judge_locked(struct call *c, struct renaming *r)
+{
+	int rc = -entry_reread(c, &r->from);
+
+	if (rc == 0)
+		rc = -entry_reread(c, &r->to);
+	if (rc == 0)
+		rc = check(r);
+	return rc ? rc : judge_names(c, r);
+}
+
+static int act(const struct renaming *r)
+{
+	/* What others put there meanwhile is theirs. */
+	bool keep = r->to_ev.in_own_area && !r->to.exists && !r->flags;
+
+	if (keep && renameat2(r->from.dir.fd, r->from.leaf, r->to.dir.fd, r->to.leaf, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (keep && errno != EINVAL) /* a file system that cannot */
+		return errno;
+	if (renameat2(r->from.dir.fd, r->from.leaf, r->to.dir.fd, r->to.leaf, r->flags) < 0)
+		return errno;
+	return 0;
+}
+
 static void rename_judged(struct call *c, struct renaming *r)
 {
-	bool trees;
-	int rc = judge_names(c, r);
+	int rc = change_lock(c, false);
 
-	if (rc) {
-		judge_answer(c, rc);
-		return;
-	}
-	rc = lock(c, r, &trees);
-	if (rc < 0) {
-		call_error(c, -rc);
-		return;
-	}
-	rc = trees ? judge_trees(c, r) : 0;
 	if (rc == 0) {
-		rc = renameat2(r->from.dir.fd, r->from.leaf, r->to.dir.fd, r->to.leaf, r->flags) < 0 ? errno
-												     : 0;
+		rc = judge_locked(c, r);
+		if (rc == 0 && needs_exclusive(c, r)) {
+			change_unlock(c);
+			rc = change_lock(c, true);
+			if (rc) {
+				call_error(c, rc);
+				return;
+			}
+			rc = judge_locked(c, r);
+			if (rc == 0)
+				rc = judge_trees(c, r);
+		}
+		if (rc == 0)
+			rc = act(r);
 		if (rc == 0)
 			note(c, r);
+		change_unlock(c);
 	}
-	pthread_rwlock_unlock(&c->s->names);
 	if (rc)
-		call_error(c, rc);
+		judge_answer(c, rc);
 	else
 		call_return(c, 0);
 }
@@ -273,12 +306,6 @@ static void do_rename(struct call *c, int fromdir, int from, int todir, int to, 
 		path_copy_failed(c, rc);
 	else if (r.from.special || r.to.special) /* EBUSY and its kin, never a success */
 		call_error(c, flags & RENAME_NOREPLACE && !r.from.special ? EEXIST : EBUSY);
-	else if (!r.from.exists)
-		call_error(c, r.from.err);
-	else if ((flags & RENAME_NOREPLACE) && r.to.exists)
-		call_error(c, EEXIST);
-	else if ((flags & RENAME_EXCHANGE) && !r.to.exists)
-		call_error(c, r.to.err);
 	else
 		rename_judged(c, &r);
 	entry_close(&r.from);

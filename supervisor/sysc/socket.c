@@ -137,6 +137,15 @@ static void unknown_socket(struct call *c, const char *op)
 	refuse(c, op, EPERM, "an inherited or received socket was refused: it was not made in this session");
 }
 
+/* Who listens is noted by the kernel at listen(), which for sockets of the session is the supervisor's own call. */
+static bool is_own_listener(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
+}
+
 /* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
 static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to,
 			    socklen_t to_len, const struct sockaddr_un *named, socklen_t named_len)
@@ -152,6 +161,11 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 	rc = connect(fd, (const struct sockaddr *)to, to_len) < 0 ? -errno : 0;
 	if (block)
 		wake = crew_block_end(c);
+	if (rc == 0 && !is_own_listener(fd)) {
+		/* Another took the name after it was looked at. */
+		shutdown(fd, SHUT_RDWR);
+		rc = -EPERM;
+	}
 	if (rc == 0) {
 		sockets_set_name(c->s, inode, SOCKETS_PEER, named, named_len);
 		sockets_release(c->s, inode);
@@ -197,8 +211,12 @@ static void connect_file(struct call *c, int fd, uint64_t inode, const struct so
 
 static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
 {
+	socklen_t size = sizeof(int);
+	int type = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (!sockets_is_own_abstract(c->s, a, (socklen_t)len)) {
+	if (!sockets_is_own_abstract(c->s, type, a, (socklen_t)len)) {
 		refuse(c, "connect", EPERM,
 		       "connect to an abstract Unix socket refused: only those of this session can be "
 		       "reached");
@@ -259,8 +277,9 @@ static int bind_entry(struct call *c, int fd, struct entry *e)
 	int n, rc;
 
 	n = snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", path_proc(e->dir.fd, proc), e->leaf);
-	if (n >= (int)sizeof(to.sun_path)) {
-		/* Too long by our way to the directory: bind beside it and rename. */
+	if (n >= (int)sizeof(to.sun_path) || strchr(e->leaf, '\n')) {
+		/* Too long by our way to the directory, or not to be shown by the kernel's list: bind beside it and
+		 * rename. */
 		snprintf(to.sun_path, sizeof(to.sun_path), "%s/.cordon-%d-%llx", proc, c->tid,
 			 (unsigned long long)c->id);
 		rc = bind_with_mode(c, fd, &to, e->dir.fd);
@@ -276,6 +295,7 @@ static int bind_entry(struct call *c, int fd, struct entry *e)
 	return rc;
 }
 
+/* This and bind_abstract(): 0, an errno or JUDGE_GONE. */
 static int bind_file(struct call *c, int fd, const struct sockaddr_un *a, int len)
 {
 	struct entry_verdict ev;
@@ -285,32 +305,45 @@ static int bind_file(struct call *c, int fd, const struct sockaddr_un *a, int le
 	if (rc == 0)
 		rc = resolve_entry(c, 0, AT_FDCWD, 0, &e);
 	if (rc < 0)
-		return rc;
+		return -rc;
 	/* Exclusive, so that what is found by the name afterwards is what was bound. */
 	rc = e.special ? EEXIST : change_judge(c, ACCESS_CREATE, &e, &ev, true, change_check_absent, 0);
 	if (rc == 0) {
-		rc = bind_entry(c, fd, &e);
+		rc = -bind_entry(c, fd, &e);
 		if (rc == 0)
 			judge_note_created(c, &e, &ev);
 		change_unlock(c);
-	} else if (rc != JUDGE_GONE) {
-		rc = rc == EEXIST ? -EADDRINUSE : -rc;
 	}
 	entry_close(&e);
-	return rc;
+	return rc == EEXIST ? EADDRINUSE : rc;
 }
 
 static int bind_abstract(struct call *c, int fd, const struct sockaddr_un *a, int len)
 {
 	c->event.op = "bind";
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
+	if (memchr(a->sun_path, '\n', (size_t)len - PATH_OFFSET)) /* see sockets_is_own_abstract() */
+		return judge_refuse(c, "bind", "sockets (built-in)", EPERM,
+				    "a socket name with a line break was refused")
+			       ?: EPERM;
 	if (bind(fd, (const struct sockaddr *)a, (socklen_t)len) == 0)
 		return 0;
 	if (errno != EADDRINUSE)
-		return -errno;
+		return errno;
 	/* Perhaps only our own duplicate still holds it. */
 	sockets_sweep(c->s);
-	return bind(fd, (const struct sockaddr *)a, (socklen_t)len) < 0 ? -errno : 0;
+	return bind(fd, (const struct sockaddr *)a, (socklen_t)len) < 0 ? errno : 0;
+}
+
+/* The name that the socket has now. len 0: an abstract one, perhaps of the kernel's own choice. */
+static void note_name(struct call *c, uint64_t inode, int fd, struct sockaddr_un *a, socklen_t len)
+{
+	if (len == 0) {
+		len = sizeof(*a);
+		if (getsockname(fd, (struct sockaddr *)a, &len) < 0)
+			return;
+	}
+	sockets_set_name(c->s, inode, SOCKETS_LOCAL, a, len);
 }
 
 static void handle_bind(struct call *c)
@@ -331,22 +364,20 @@ static void handle_bind(struct call *c)
 	}
 	len = copy_address(c, &ss);
 	if (len < 0) {
-		rc = len;
+		rc = -len;
 	} else if ((size_t)len < PATH_OFFSET || len > (int)sizeof(*a) || ss.ss_family != AF_UNIX) {
-		rc = -EINVAL;
+		rc = EINVAL;
 	} else if (tracee_check(c) < 0) {
 		rc = JUDGE_GONE;
 	} else {
 		file = (size_t)len > PATH_OFFSET && a->sun_path[0];
 		rc = file ? bind_file(c, fd, a, len) : bind_abstract(c, fd, a, len);
 	}
-	if (rc == 0 && file)
-		sockets_set_name(c->s, inode, SOCKETS_LOCAL, a, (socklen_t)len);
+	if (rc == 0)
+		note_name(c, inode, fd, a, file ? (socklen_t)len : 0);
 	close(fd);
-	if (rc == JUDGE_GONE)
-		call_gone(c);
-	else if (rc < 0)
-		call_error(c, -rc);
+	if (rc)
+		judge_answer(c, rc);
 	else
 		call_return(c, 0);
 }
