@@ -198,12 +198,20 @@ static void report_container(struct report *r, bool inside)
 	    refused);
 }
 
+/* Containers mount much of it a second time. */
+static bool is_pseudo(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
+}
+
 static void alias_row(const char *alias, void *arg)
 {
 	struct report *r = arg;
 
+	if (is_pseudo(alias))
+		return;
 	if (r->aliases++ < MAX_ALIASES)
-		row(r, "mount alias", FACT, "%s is in part also %s; rules with wildcards do not know that",
+		row(r, "mount alias", FACT, "%s is in part also %s; rules with wildcards may miss it",
 		    r->point, alias);
 }
 
@@ -211,7 +219,7 @@ static void each_point(const char *point, void *arg)
 {
 	struct report *r = arg;
 
-	if (strncmp(point, "/proc", 5) == 0 || strncmp(point, "/sys", 4) == 0 || strcmp(point, "/") == 0)
+	if (is_pseudo(point) || strcmp(point, "/") == 0)
 		return;
 	r->point = point;
 	mounts_aliases((struct mounts *)r->mounts, point, alias_row, r);

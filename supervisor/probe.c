@@ -269,10 +269,12 @@ static void probe_processes(struct probe *p)
 	if (p->proc < 0 || (p->proc = start(&h, wait_for_end, NULL)) < 0)
 		return;
 	if (hear(&h) == 0) {
+		caps_ptrace(1); /* as a run does where it is needed */
 		p->proc = look_at(h.pid);
 		p->vm_readv = read_vm(h.pid);
 		p->mem = read_mem(h.pid);
 		p->ptrace = ptrace(PTRACE_SEIZE, h.pid, NULL, NULL) < 0 ? -errno : 0;
+		caps_ptrace(0);
 	}
 	end(&h);
 }
