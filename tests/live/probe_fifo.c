@@ -1,0 +1,349 @@
+/*
+ * Opens that wait: FIFOs. They hold up no one else, end with a signal as they should, and with their caller.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "probe_calls.h"
+
+static volatile sig_atomic_t got;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	got++;
+}
+
+static void handle(int sig, int flags)
+{
+	struct sigaction a = {.sa_handler = on_signal, .sa_flags = flags};
+
+	sigaction(sig, &a, NULL);
+}
+
+static void tell(int fd, char c)
+{
+	if (write(fd, &c, 1) != 1)
+		die("tell");
+}
+
+/* Opens the other end until it is there. */
+static int open_other(const char *name, int flags)
+{
+	int fd = -1;
+
+	for (int i = 0; i < 2000 && fd < 0; i++) {
+		fd = (int)x_open(name, flags | O_NONBLOCK, 0);
+		if (fd < 0)
+			nap_ms(2);
+	}
+	return fd;
+}
+
+static void *reader(void *arg)
+{
+	static char buf[16];
+	int fd = (int)x_open(arg, O_RDONLY, 0);
+
+	memset(buf, 0, sizeof(buf));
+	if (fd < 0)
+		return (void *)errno_name(errno);
+	if (read(fd, buf, sizeof(buf) - 1) < 0)
+		return (void *)errno_name(errno);
+	close(fd);
+	return buf;
+}
+
+static void by_thread(void)
+{
+	pthread_t t;
+	void *res;
+	int fd, done_opens = 0;
+
+	fresh("fifo", K_FIFO), fresh_file("f", "x", 0644);
+	pthread_create(&t, NULL, reader, "fifo");
+	nap_ms(30);
+	for (int i = 0; i < 200; i++) {
+		fd = (int)x_open("f", O_RDWR, 0);
+		done_opens += fd >= 0;
+		close(fd);
+	}
+	say("opens while a thread waits: %d", done_opens), done();
+	fd = open_other("fifo", O_WRONLY);
+	say("the other end"), describe_fd(fd), result(write(fd, "data", 4)), done();
+	close(fd);
+	pthread_join(t, &res);
+	say("the thread read %s", (char *)res), done();
+}
+
+static void flags_section(void)
+{
+	static const int flags[] = {O_RDONLY | O_NONBLOCK, O_WRONLY | O_NONBLOCK, O_RDWR, O_RDWR | O_NONBLOCK, 3,
+				    O_RDWR | O_CREAT, O_RDWR | O_TRUNC, O_RDWR | O_APPEND, O_RDONLY | O_NONBLOCK | O_DIRECTORY,
+				    O_WRONLY | O_NONBLOCK | O_CREAT | O_EXCL};
+
+	for (int peer = 0; peer < 2; peer++)
+		for (size_t i = 0; i < N(flags); i++) {
+			int r = -1, fd;
+
+			fresh("fifo", K_FIFO);
+			if (peer)
+				r = (int)x_open("fifo", O_RDONLY | O_NONBLOCK, 0);
+			say("open(fifo%s, %#x)", peer ? " with a reader" : "", flags[i]);
+			fd = (int)result(x_open("fifo", flags[i], 0600));
+			if (fd >= 0) {
+				char c;
+				ssize_t n = write(fd, "w", 1);
+
+				describe_fd(fd);
+				say(" w%s", n < 0 ? errno_name(errno) : "+");
+				fcntl(fd, F_SETFL, O_NONBLOCK);
+				n = read(fd, &c, 1);
+				say(" r%s", n < 0 ? errno_name(errno) : n == 0 ? "0" : "+");
+				close(fd);
+			}
+			if (r >= 0)
+				close(r);
+			done();
+		}
+}
+
+/* A child that waits in open; its exit status says how that ended. */
+struct waiter {
+	const char *name;
+	int flags, sig, sa_flags, times;
+	int ready;
+};
+
+static void wait_in_open(void *arg)
+{
+	const struct waiter *w = arg;
+	int fd, tries = 0;
+
+	if (w->sig)
+		handle(w->sig, w->sa_flags);
+	tell(w->ready, 'r');
+	do {
+		fd = (int)x_open(w->name, w->flags, 0);
+	} while (fd < 0 && errno == EINTR && ++tries < w->times);
+	_exit(fd >= 0 ? 100 + got : errno == EINTR ? 200 + got : errno);
+}
+
+static pid_t start_waiter(struct waiter *w)
+{
+	int p[2];
+	char c;
+	pid_t pid;
+
+	if (pipe(p) < 0)
+		die("pipe");
+	w->ready = p[1];
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		wait_in_open(w);
+	close(p[1]);
+	if (read(p[0], &c, 1) != 1)
+		die("child");
+	close(p[0]);
+	wait_blocked(pid);
+	return pid;
+}
+
+static void say_end(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		die("waitpid");
+	if (WIFSIGNALED(status))
+		say(" ended by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status) >= 200)
+		say(" EINTR after %d signals", WEXITSTATUS(status) - 200);
+	else if (WEXITSTATUS(status) >= 100)
+		say(" opened after %d signals", WEXITSTATUS(status) - 100);
+	else
+		say(" %s", errno_name(WEXITSTATUS(status)));
+}
+
+static void signals_section(void)
+{
+	static const struct {
+		const char *label;
+		int sa_flags;
+	} how[] = {{"no SA_RESTART", 0}, {"SA_RESTART", SA_RESTART}};
+	struct waiter w = {.name = "fifo", .flags = O_RDONLY};
+	pid_t pid;
+	int fd;
+
+	for (size_t i = 0; i < N(how); i++)
+		for (int write = 0; write < 2; write++) {
+			fresh("fifo", K_FIFO);
+			w.flags = write ? O_WRONLY : O_RDONLY;
+			w.sig = SIGUSR1;
+			w.sa_flags = how[i].sa_flags;
+			pid = start_waiter(&w);
+			kill(pid, SIGUSR1);
+			say("a signal, %s, %s:", how[i].label, write ? "writer" : "reader");
+			if (how[i].sa_flags) {
+				nap_ms(100);
+				fd = open_other("fifo", write ? O_RDONLY : O_WRONLY);
+				say_end(pid);
+				close(fd);
+			} else {
+				say_end(pid);
+			}
+			done();
+		}
+	/* Ignored and blocked signals change nothing. */
+	fresh("fifo", K_FIFO);
+	w = (struct waiter){.name = "fifo", .flags = O_RDONLY};
+	signal(SIGUSR2, SIG_IGN);
+	pid = start_waiter(&w);
+	signal(SIGUSR2, SIG_DFL);
+	kill(pid, SIGUSR2), kill(pid, SIGWINCH), kill(pid, SIGCHLD);
+	nap_ms(100);
+	fd = open_other("fifo", O_WRONLY);
+	say("ignored signals:"), say_end(pid), done();
+	close(fd);
+	/* Stopped and continued. */
+	fresh("fifo", K_FIFO);
+	pid = start_waiter(&w);
+	kill(pid, SIGSTOP);
+	int status;
+	say("stopped: %d", waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status)), done();
+	kill(pid, SIGCONT);
+	nap_ms(60);
+	fd = open_other("fifo", O_WRONLY);
+	say("stopped and continued:"), say_end(pid), done();
+	close(fd);
+	/* Ended. */
+	static const int deadly[] = {SIGKILL, SIGTERM, SIGINT};
+	for (size_t i = 0; i < N(deadly); i++) {
+		fresh("fifo", K_FIFO);
+		pid = start_waiter(&w);
+		kill(pid, deadly[i]);
+		say("signal %d:", deadly[i]), say_end(pid);
+		/* None reads any more. */
+		nap_ms(20);
+		say(" writer"), result(x_open("fifo", O_WRONLY | O_NONBLOCK, 0)), done();
+	}
+	/* An alarm of its own. */
+	fresh("fifo", K_FIFO);
+	handle(SIGALRM, 0);
+	struct itimerval tv = {{0, 20000}, {0, 100000}}, off = {{0, 0}, {0, 0}};
+	got = 0;
+	setitimer(ITIMER_REAL, &tv, NULL);
+	say("an alarm:"), result(x_open("fifo", O_RDONLY, 0));
+	setitimer(ITIMER_REAL, &off, NULL);
+	say(" %s", got ? "came" : "did not come"), done();
+	signal(SIGALRM, SIG_DFL);
+	alarm(40);
+}
+
+static void *thread_waits(void *arg)
+{
+	int fd = (int)x_open("fifo", O_RDONLY, 0);
+
+	*(int *)arg = fd < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+/* A signal aimed at one thread of several. */
+static void to_thread(void)
+{
+	pthread_t t[2];
+	int rc[2], fd;
+
+	fresh("fifo", K_FIFO);
+	handle(SIGUSR1, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, thread_waits, &rc[i]);
+	nap_ms(100);
+	pthread_kill(t[0], SIGUSR1);
+	pthread_join(t[0], NULL);
+	say("the thread with the signal: %s", rc[0] ? errno_name(rc[0]) : "opened"), done();
+	fd = open_other("fifo", O_WRONLY);
+	pthread_join(t[1], NULL);
+	say("the other: %s", rc[1] ? errno_name(rc[1]) : "opened"), done();
+	close(fd);
+}
+
+/* Many at once, more than any pool of helpers holds. */
+static void crowd(void)
+{
+	enum { MANY = 40 };
+	pid_t pid[MANY];
+	char name[16];
+	int fd, ok = 0, status;
+
+	for (int i = 0; i < MANY; i++) {
+		struct waiter w = {.name = name, .flags = O_RDONLY};
+
+		snprintf(name, sizeof(name), "fifo%d", i);
+		fresh(name, K_FIFO);
+		pid[i] = start_waiter(&w);
+	}
+	fresh_file("f", "x", 0644);
+	for (int i = 0; i < 50; i++) {
+		fd = (int)x_open("f", O_RDWR, 0);
+		ok += fd >= 0;
+		close(fd);
+	}
+	say("%d wait, %d opens went on", MANY, ok), done();
+	ok = 0;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "fifo%d", i);
+		if (i % 2) {
+			kill(pid[i], SIGKILL);
+		} else {
+			fd = open_other(name, O_WRONLY);
+			close(fd);
+		}
+		waitpid(pid[i], &status, 0);
+		ok += i % 2 ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 100;
+	}
+	say("%d ended as they should", ok), done();
+}
+
+/* Two processes that open the ends in turn, as shells do. */
+static void shell_like(void)
+{
+	int status, fd;
+	char buf[32] = "";
+	pid_t pid;
+
+	fresh("fifo", K_FIFO);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		fd = (int)x_open("fifo", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		_exit(fd >= 0 && write(fd, "through", 7) == 7 ? 0 : 1);
+	}
+	fd = (int)x_open("fifo", O_RDONLY, 0);
+	say("read"), result(read(fd, buf, sizeof(buf) - 1)), say(" %s", buf);
+	waitpid(pid, &status, 0);
+	say(" writer's status %d", status), done();
+	say("end"), result(read(fd, buf, 1)), done();
+	close(fd);
+}
+
+static void fifos(void)
+{
+	by_thread();
+	flags_section();
+	shell_like();
+}
+
+static void fifo_signals(void)
+{
+	signals_section();
+	to_thread();
+	crowd();
+}
+
+const struct section fifo_sections[] = {{"fifos", fifos}, {"fifosignals", fifo_signals}, {NULL, NULL}};
