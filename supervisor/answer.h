@@ -13,14 +13,14 @@
 
 struct answer {
 	const char *op, *asked; /* as on the command line */
-	enum access access;     /* what it comes to */
+	enum access access;	/* what it comes to */
 	bool exists;
-	bool entry;       /* judged as a directory entry */
+	bool entry;	  /* judged as a directory entry */
 	const char *name; /* canonical; len 0: the object has none */
 	size_t len;
-	int fd;          /* of the object, or for an entry of its directory; -1: none */
+	int fd;		 /* of the object, or for an entry of its directory; -1: none */
 	struct statx st; /* of the object, or for a missing entry of its directory */
-	bool refused;    /* the result */
+	bool refused;	 /* the result */
 };
 
 /* After judge_object() or judge_entry(): sets an->refused and prints. */

@@ -294,6 +294,7 @@ int doctor_command(const struct opts *o)
 	static struct session s;
 	static struct loaded l;
 	struct report r = {.n = 0};
+	const struct sigaction late = {.sa_handler = too_late};
 	struct caps caps = {.effective = 0};
 	struct probe p;
 	bool loaded;
@@ -303,7 +304,7 @@ int doctor_command(const struct opts *o)
 		fprintf(stderr, "cordon: doctor takes no arguments\n");
 		return 125;
 	}
-	signal(SIGALRM, too_late);
+	sigaction(SIGALRM, &late, NULL);
 	alarm(LIMIT_SECONDS);
 	caps_get(&caps);
 	caps_supervisor();

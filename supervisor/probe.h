@@ -13,7 +13,7 @@
 
 /* Each is 0, -errno or PROBE_UNKNOWN. */
 struct probe {
-	int proc;      /* /proc is a proc file system, and shows what a run needs */
+	int proc; /* /proc is a proc file system, and shows what a run needs */
 	int openat2;
 	int filter;    /* a seccomp filter */
 	int listener;  /* one with a listener; -EBUSY: there is one above already */
