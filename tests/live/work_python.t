@@ -7,7 +7,7 @@ work 'venv, compileall, imports, zipapp' python:venv python:ensurepip <<'EOF'
 python3 -m venv --without-pip v; v/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)'; . v/bin/activate; mkdir -p p; echo 'x = 1' >p/__init__.py; echo 'print("main")' >p/__main__.py; python -m p; python -m compileall -q p; ls p/__pycache__; python -c 'import p; print(p.x)'; python -m zipapp p -o p.pyz; python p.pyz; rm p.pyz; deactivate; python3 -m venv --symlinks --without-pip --clear v; ls -l v/bin/python | cut -c1; PYTHONPYCACHEPREFIX=$PWD/pc python3 -c 'import p'; find pc -name '*.pyc' | wc -l; rm -rf pc
 EOF
 
-differs='s/in [0-9.]+s/in TIME/; s/0x[0-9a-f]+/ADDR/g'
+differs='s/in [0-9.]+s/in TIME/; s/0x[0-9a-f]+/ADDR/g; s/: +[0-9]+ Aborted/: PID Aborted/'
 work 'unittest, doctest, a failing test, warnings' python3 <<'EOF'
 cat >test_x.py <<'X'
 import unittest, tempfile, os, warnings
@@ -21,7 +21,6 @@ X
 python3 -m unittest -v; echo $?; python3 -W error -c 'import warnings; warnings.warn("x")' 2>&1 | tail -1; python3 -m timeit -n 1 -r 1 1 >/dev/null; python3 -m py_compile test_x.py; python3 -m json.tool <<<'{"a":1}'; echo 'print(input())' >i.py; echo hello | python3 i.py; python3 -c 'import sys; sys.exit(7)'; echo $?; python3 -c 'import os; os.abort()'; echo $?
 EOF
 
-differs='s/[0-9]+ ?Aborted/Aborted/'
 work 'multiprocessing: fork, spawn, forkserver; Pool, Manager, Queue, shared memory' python:multiprocessing <<'EOF'
 cat >x.py <<'X'
 import multiprocessing as mp, sys, os, time
@@ -47,10 +46,10 @@ if __name__ == '__main__':
 		with ProcessPoolExecutor(2, mp_context=c) as ex: print(list(ex.map(sq, range(3))))
 		x = c.Process(target=time.sleep, args=(20,)); x.start(); x.terminate(); x.join(5); print(x.exitcode); sem = c.BoundedSemaphore(2); sem.acquire(); sem.release(); bar = c.Barrier(1); print(bar.wait())
 	li = connection.Listener(family='AF_UNIX'); import threading
-	t = threading.Thread(target=lambda: print('conn', connection.Client(li.address).send('x'))); t.start(); print(li.accept().recv()); t.join(); li.close()
+	t = threading.Thread(target=lambda: connection.Client(li.address).send('x')); t.start(); print(li.accept().recv()); t.join(); li.close()
 	sl = shared_memory.ShareableList([1, 'a', 2.5]); print(list(sl)); sl.shm.close(); sl.shm.unlink()
 X
-python3 x.py; echo $?; ls /dev/shm | grep -c "^psm_none"
+python3 x.py; echo $?
 EOF
 
 work 'tempfile, shutil, pathlib, glob, os' python3 <<'EOF'
@@ -72,7 +71,7 @@ X
 python3 x.py
 EOF
 
-differs='s/-journal//'
+unread='./p.db-journal'
 work 'sqlite3: journal, WAL, several processes, locks; the shell' python:sqlite3 <<'EOF'
 cat >x.py <<'X'
 import sqlite3, os, threading, multiprocessing as mp
