@@ -76,6 +76,18 @@ run 0 'x' '' 'run -- with options' "$c" run -q -- echo x
 run 125 '' "cordon: 'learn'*cordon -- learn*" 'a word kept for later' "$c" learn
 run 0 '# The effective policy*' '' 'check is the subcommand' "$c" check
 
+# The manual.
+missing=
+for option in $("$c" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
+	grep -q -- " -${option#--}\>" "$project/docs/man/cordon.1" || missing="$missing $option"
+done
+same 'cordon(1) has all options' '' "$missing"
+missing=
+for key in $(sed -n 's/^#*\([a-z_]*\) *= .*/\1/p' "$project/sandbox.ini" | sort -u); do
+	grep -q "^\.It Ic $key\>" "$project/docs/man/sandbox.ini.5" || missing="$missing $key"
+done
+same 'sandbox.ini(5) has all keys' '' "$missing"
+
 # Which policy.
 printf '[filesystem]\nallow_write = dir\nhardlinks = allow\n' >a.ini
 printf '[filesystem]\nallow_write = other\nhardlinks = refuse\n' >b.ini
