@@ -72,6 +72,8 @@ static void do_link(struct call *c, int fromdir, int from, int todir, int to, in
 		path_copy_failed(c, rc);
 	else if (e.special || e.exists)
 		call_error(c, EEXIST);
+	else if (e.leaf[e.leaf_len] == '/')
+		call_error(c, ENOENT);
 	else if (S_ISDIR(o.st.stx_mode))
 		call_error(c, EPERM);
 	else

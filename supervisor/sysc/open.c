@@ -12,6 +12,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/xattr.h>
 
 #include "supervisor/change.h"
@@ -23,8 +24,10 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-#define RETRIES   16
-#define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
+#define RETRIES 16
+/* O_TMPFILE is this and O_DIRECTORY. */
+#define TMPFILE_BIT (__O_TMPFILE & ~O_DIRECTORY)
+#define MAX_LINKS   40 /* as the kernel's MAXSYMLINKS */
 
 /* A request to open as copied from the caller. */
 struct opening {
@@ -124,6 +127,29 @@ static int existing_with_creat(const struct object *o, int flags)
 	return 0;
 }
 
+/*
+ * Creating and truncating cannot be taken back when the caller then has no number left for the descriptor. The kernel
+ * before 6.2 does not tell how many there are: then it shows only afterwards.
+ */
+static bool has_free_number(struct call *c)
+{
+	struct rlimit limit;
+	char name[48];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%d/fd", c->tid);
+	if (prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) < 0 || fstatat(c->s->proc, name, &st, 0) < 0 ||
+	    (rlim_t)st.st_size < limit.rlim_cur)
+		return true;
+	/* Descriptors beyond a limit that was lowered count, too, so look at each number below it. */
+	for (rlim_t n = 0; n < limit.rlim_cur; n++) {
+		snprintf(name, sizeof(name), "%d/fd/%llu", c->tid, (unsigned long long)n);
+		if (fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+			return true;
+	}
+	return false;
+}
+
 static void open_existing(struct call *c, const struct opening *q, struct object *o)
 {
 	int flags = q->flags, rc = 0;
@@ -139,6 +165,8 @@ static void open_existing(struct call *c, const struct opening *q, struct object
 	rc = judge_open(c, o, flags);
 	if (rc)
 		judge_answer(c, rc);
+	else if ((flags & O_TRUNC) && !has_free_number(c))
+		call_error(c, EMFILE);
 	else
 		open_pin(c, o, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
 }
@@ -157,9 +185,13 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 		*answered = 1;
 		return -1;
 	}
-	fd = openat(e->dir.fd, e->leaf, q->flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
-		    path_mode(c, e->dir.fd, q->mode));
-	fd = fd < 0 ? -errno : fd;
+	fd = -EMFILE;
+	if (has_free_number(c)) {
+		/* O_EXCL follows no link, and O_NOFOLLOW would show in the descriptor's flags. */
+		fd = openat(e->dir.fd, e->leaf, q->flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY,
+			    path_mode(c, e->dir.fd, q->mode));
+		fd = fd < 0 ? -errno : fd;
+	}
 	if (fd >= 0)
 		judge_note_created(c, e, &ev);
 	change_unlock(c);
@@ -196,7 +228,7 @@ static bool open_new(struct call *c, const struct opening *q)
 			return true;
 		}
 		if (e.special || e.leaf[e.leaf_len] == '/') {
-			call_error(c, EISDIR);
+			call_error(c, e.special && (q->flags & O_EXCL) ? EEXIST : EISDIR);
 			entry_close(&e);
 			return true;
 		}
@@ -253,13 +285,24 @@ static int resolve_opening(struct call *c, const struct opening *q, struct objec
 	return resolve_object(c, 0, q->dirfd, nofollow ? RESOLVE_NOFOLLOW : 0, q->resolve, o);
 }
 
+/* What the kernel refuses before it looks at the path. With O_CREAT and O_DIRECTORY together kernels differ; the newer ones
+ * refuse. */
+static bool flags_are_possible(int flags)
+{
+	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return false;
+	if (!(flags & TMPFILE_BIT))
+		return true;
+	return (flags & O_DIRECTORY) && !(flags & O_CREAT) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 static void do_open(struct call *c, const struct opening *q)
 {
 	char copy[PATH_MAX];
 	struct object o;
 	int rc;
 
-	if ((q->flags & O_TMPFILE) == O_TMPFILE && (q->flags & O_ACCMODE) == O_RDONLY) {
+	if (!flags_are_possible(q->flags)) {
 		call_error(c, EINVAL);
 		return;
 	}
@@ -308,12 +351,6 @@ static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t m
 	struct opening q = {
 		.dirfd = dirfd, .addr = c->arg[path], .flags = flags & KNOWN_FLAGS, .mode = mode & 07777};
 
-	/* With O_CREAT and O_DIRECTORY together kernels differ; the newer ones refuse. */
-	if ((q.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) &&
-	    (q.flags & O_TMPFILE) != O_TMPFILE) {
-		call_error(c, EINVAL);
-		return;
-	}
 	do_open(c, &q);
 }
 
@@ -372,19 +409,14 @@ static void handle_openat2(struct call *c)
 		return;
 	}
 	if (how.flags & ~(uint64_t)KNOWN_FLAGS || how.resolve & ~(uint64_t)KNOWN_RESOLVE ||
-	    how.mode & ~(uint64_t)07777 ||
-	    (how.mode && !(how.flags & (O_CREAT | (__O_TMPFILE & ~O_DIRECTORY))))) {
+	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE_BIT))) ||
+	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) == (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) {
 		call_error(c, EINVAL);
 		return;
 	}
 	q.flags = (int)how.flags;
 	q.mode = (mode_t)how.mode;
 	q.resolve = how.resolve;
-	if ((q.flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) &&
-	    (q.flags & O_TMPFILE) != O_TMPFILE) {
-		call_error(c, EINVAL);
-		return;
-	}
 	if (q.flags & O_PATH) {
 		/* The kernel gives no O_PATH descriptor to another process, and the flag lies in memory, where it could be
 		 * changed. Programs fall back to openat(O_PATH). */
@@ -397,7 +429,7 @@ static void handle_openat2(struct call *c)
 #define OPEN_WHEN(arg)                                                                                       \
 	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_ANY(arg, O_PATH)),                                                 \
 		  SYSC_IF_OFF(FEATURE_READS, SYSC_ALLOW,                                                     \
-			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | (__O_TMPFILE & ~O_DIRECTORY))))
+			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT)))
 #define OPEN_DOC                                                                                             \
 	"The object is pinned, judged and opened again by the supervisor with the caller's flags; O_PATH "   \
 	"is left "                                                                                           \

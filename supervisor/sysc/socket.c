@@ -77,10 +77,19 @@ static void handle_socket(struct call *c)
 
 static void handle_socketpair(struct call *c)
 {
-	int type = call_int(c, 1), pair[2], number[2], rc;
+	int type = call_int(c, 1), pair[2], number[2] = {-1, -1}, rc;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | (type & SOCK_NONBLOCK) | SOCK_CLOEXEC, 0, pair) < 0) {
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | (type & ~TYPE_MASK) | SOCK_CLOEXEC, call_int(c, 2), pair) <
+	    0) {
 		call_error(c, errno);
+		return;
+	}
+	/* Before the caller has descriptors whose numbers cannot be told. */
+	rc = tracee_write(c, c->arg[3], number, sizeof(number));
+	if (rc < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		call_error(c, -rc);
 		return;
 	}
 	number[0] = notify_add_fd(c->s->listener, c->id, pair[0], type & SOCK_CLOEXEC);
