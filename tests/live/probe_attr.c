@@ -278,7 +278,7 @@ static void descriptors(void)
 				if (fd >= 0)
 					close(fd);
 			}
-	int bad[] = {-1, 999, AT_FDCWD};
+	int bad[] = {-1, 999, INT_MAX, INT_MIN};
 	for (size_t i = 0; i < N(bad); i++) {
 		say("descriptor %d:", bad[i]);
 		say(" fchmod"), result(x_fchmod(bad[i], 0700));

@@ -72,7 +72,8 @@ static void by_thread(void)
 	}
 	say("opens while a thread waits: %d", done_opens), done();
 	fd = open_other("fifo", O_WRONLY);
-	say("the other end"), describe_fd(fd), result(write(fd, "data", 4)), done();
+	/* Its number depends on whether the waiting open has one already. */
+	say("the other end"), result(write(fd, "data", 4)), done();
 	close(fd);
 	pthread_join(t, &res);
 	say("the thread read %s", (char *)res), done();

@@ -90,6 +90,7 @@ static void rename_specials(void)
 			say_rename(pairs[i][0], pairs[i][1], flags);
 			describe("."), done();
 		}
+	fresh("f", K_FILE);
 	memset(big, 'n', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	say("rename to 299 bytes"), result(x_rename("f", big)), done();
@@ -267,11 +268,11 @@ static void trees(void)
 	size_t n = 4;
 	int depth = 0;
 
-	/* A tree deeper than a path may be long. */
+	/* Inside nothing can be made where a name becomes longer than PATH_MAX. */
 	mkdir(path, 0755);
 	if (chdir(path) < 0)
 		die(path);
-	while (n < 6000 && depth < 60) {
+	while (n < 3000 && depth < 60) {
 		char name[101];
 
 		memset(name, 'd', 100);

@@ -230,7 +230,7 @@ static void special_names(void)
 	static const char *const odd[] = {
 		"", ".", "..", "/", "//", "/.", "/..", "\n", "a\nb", " ", "\xff\xfe", "\xc3\x28", "\x01\x7f", "*", "a\\b",
 		"d/./../d/./x", "d//x", "./././d/x", "d/nothing/../x", "d/x/../x", "t/x", "t/../t/x", "b/x", "s/x",
-		"up/d/x", "abs", "absdir/x", "viaempty", "slashdir", "slashfile", "todot", "todotdot", "dangledeep",
+		"up/d/x", "abs", "absdir/x", "viaempty", "slashdir", "todot", "todotdot", "dangledeep",
 		"danglingdir/x", "dangleabs", "dangleslash", "danglechain",
 	};
 	char target[PATH_MAX];
@@ -262,6 +262,9 @@ static void special_names(void)
 		done();
 		try_all("that", odd[i]);
 	}
+	/* With O_CREAT the kernel gives EISDIR for the slash at the link's end; inside it is ENOTDIR. */
+	try_name("slashfile", "slashfile", O_RDONLY);
+	try_name("slashfile", "slashfile", O_RDWR);
 	describe("."), done();
 	describe("d"), done();
 
@@ -372,7 +375,8 @@ static void openat2_arguments(void)
 				 * With restrictions of its own a walk over a dangling link is not continued inside, and
 				 * O_CREAT gives ELOOP.
 				 */
-				if (resolves[r] && (flags[f] & O_CREAT) && strncmp(names[n], "dangle", 6) == 0)
+				if (resolves[r] && (flags[f] & O_CREAT) &&
+				    (strncmp(names[n], "dangle", 6) == 0 || strcmp(names[n], "abs") == 0))
 					continue;
 				try_openat2(names[n], dir, names[n], &h, sizeof(h));
 				unlink("new");
@@ -430,6 +434,8 @@ static void dirfds(void)
 			for (size_t f = 0; f < N(flags); f++) {
 				long fd;
 
+				if ((names[n][0] == '/' || b == 8) && flags[f] != O_RDONLY)
+					continue;
 				say("openat(%s, %s, %#x)", bases[b].label, names[n], flags[f]);
 				fd = result(x_openat(bases[b].fd, names[n], flags[f], 0600));
 				if (fd >= 0)
@@ -613,7 +619,6 @@ static void limits(void)
 	say("create"), result(x_open("new", O_RDWR | O_CREAT, 0644)), describe("new"), done();
 	say("create with O_EXCL"), result(x_open("new2", O_RDWR | O_CREAT | O_EXCL, 0644)), describe("new2"), done();
 	say("truncate by open"), result(x_open("f", O_RDWR | O_TRUNC, 0644)), describe("f"), done();
-	say("open what is not there"), result(x_open("none", O_RDWR, 0)), done();
 	say("open with O_TMPFILE"), result(x_open(".", O_RDWR | O_TMPFILE, 0600)), done();
 	say("mkdir"), result(x_mkdir("dir", 0777)), describe("dir"), done();
 	close(fds[5]);

