@@ -149,25 +149,44 @@ static bool proc_is_public(const char *rest)
 	return false;
 }
 
-/* /proc/PID: members are free (the kernel's own checks remain), strangers show what "ps" shows. Returns 1 when it
- * is no such path. */
-static int judge_proc(struct call *c, enum access a, const char *name)
+/* /PID of a procfs: members are free (the kernel's own checks remain), strangers show what "ps" shows. Returns 1
+ * when it is no such path. */
+static int judge_proc(struct call *c, enum access a, const char *inner, bool own)
 {
 	char *rest;
 	pid_t pid;
 
-	if (strncmp(name, "/proc/", 6) != 0 || !isdigit((unsigned char)name[6]))
+	if (!isdigit((unsigned char)inner[1]))
 		return 1;
-	pid = (pid_t)strtol(name + 6, &rest, 10);
+	pid = (pid_t)strtol(inner + 1, &rest, 10);
 	if (*rest != '\0' && *rest != '/')
 		return 1;
-	if (member_is(c->s, pid))
+	if (own && member_is(c->s, pid))
 		return 0;
 	if (!is_write(a) && proc_is_public(rest))
 		return 0;
 	c->event.rule_name = "process isolation (built-in)";
 	/* The kernel's own answer for a process that may not be looked into; "ps" and "top" expect it. */
 	return refused(c, EACCES);
+}
+
+/* What the mount alone decides. Returns 1 when that is nothing. */
+static int judge_mount(struct call *c, enum access a, uint64_t mount, const char *name)
+{
+	char inner[PATH_MAX];
+
+	switch (mounts_look(c->s->mounts, mount, name, inner, sizeof(inner))) {
+	case MOUNT_OTHER:
+		return 1;
+	case MOUNT_PROC:
+		return judge_proc(c, a, inner, true);
+	case MOUNT_FOREIGN_PROC:
+		return judge_proc(c, a, inner, false);
+	case MOUNT_UNKNOWN:
+		break;
+	}
+	return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
+			    "an object of another mount namespace was refused");
 }
 
 static const struct stdio_object *find_stdio(const struct session *s, const struct statx *st)
@@ -402,10 +421,7 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 	begin_event(c, access_name(a), o->name, o->len);
 	if (o->len == 0)
 		return judge_nameless(c, a, o, accmode);
-	if (!mounts_known(c->s->mounts, o->st.stx_mnt_id))
-		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
-				    "an object of another mount namespace was refused");
-	rc = judge_proc(c, a, o->name);
+	rc = judge_mount(c, a, o->st.stx_mnt_id, o->name);
 	if (rc != 1)
 		return rc;
 	if ((a == ACCESS_READ || a == ACCESS_WRITE) && (S_ISCHR(o->st.stx_mode) || S_ISBLK(o->st.stx_mode)))
@@ -429,10 +445,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	begin_event(c, access_name(a), e->name, e->len);
 	if (e->len == 0) /* in a directory that is gone; the kernel says the same */
 		return e->dir.foreign ? judge_nameless(c, a, &e->dir, O_RDWR) : ENOENT;
-	if (!mounts_known(c->s->mounts, e->dir.st.stx_mnt_id))
-		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
-				    "an object of another mount namespace was refused");
-	rc = judge_proc(c, a, e->name);
+	rc = judge_mount(c, a, e->dir.st.stx_mnt_id, e->name);
 	if (rc != 1)
 		return rc;
 	q.type = e->exists ? type_of(&e->st) : e->becomes_dir || a == ACCESS_MKDIR ? OBJ_DIR : OBJ_ABSENT;

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 struct mount {
 	uint64_t id;
 	unsigned major, minor;
+	bool proc;   /* a procfs */
 	char *root;  /* path within the file system */
 	char *point; /* where it is mounted */
 };
@@ -48,11 +50,13 @@ static void free_list(struct mount *list, size_t count)
 
 static bool parse_line(char *line, struct mount *m)
 {
+	const char *type = strstr(line, " - ");
 	unsigned long long id;
 	char *root, *point, *save;
 
 	if (sscanf(line, "%llu %*d %u:%u", &id, &m->major, &m->minor) != 3)
 		return false;
+	m->proc = type && strncmp(type + 3, "proc ", 5) == 0;
 	strtok_r(line, " \n", &save);
 	strtok_r(NULL, " \n", &save);
 	strtok_r(NULL, " \n", &save);
@@ -121,27 +125,23 @@ void mounts_free(struct mounts *m)
 	free(m);
 }
 
-static bool has_id(const struct mounts *m, uint64_t id)
+static const struct mount *find(const struct mounts *m, uint64_t id)
 {
 	for (size_t i = 0; i < m->count; i++)
 		if (m->list[i].id == id)
-			return true;
-	return false;
+			return &m->list[i];
+	return NULL;
 }
 
-bool mounts_known(struct mounts *m, uint64_t id)
+bool mounts_is_proc(struct mounts *m, dev_t dev)
 {
-	bool known;
+	bool proc = false;
 
 	pthread_rwlock_rdlock(&m->lock);
-	known = has_id(m, id);
+	for (size_t i = 0; i < m->count && !proc; i++)
+		proc = m->list[i].proc && makedev(m->list[i].major, m->list[i].minor) == dev;
 	pthread_rwlock_unlock(&m->lock);
-	if (known)
-		return true;
-	pthread_rwlock_wrlock(&m->lock);
-	known = load(m) && has_id(m, id);
-	pthread_rwlock_unlock(&m->lock);
-	return known;
+	return proc;
 }
 
 /* The rest of path beneath dir (starting with '/' or empty), or NULL when it is not beneath it. */
@@ -177,6 +177,38 @@ static void join(char *out, size_t size, const char *dir, const char *rest)
 	snprintf(out, size, "%s%s", dir, rest);
 	if (out[0] == '\0')
 		snprintf(out, size, "/");
+}
+
+/* Under m->lock. */
+static enum mount_kind look(const struct mounts *m, uint64_t id, const char *name, char *inner, size_t size)
+{
+	const struct mount *x = find(m, id), *own;
+	const char *rest;
+
+	if (!x)
+		return MOUNT_UNKNOWN;
+	if (!x->proc)
+		return MOUNT_OTHER;
+	rest = beneath(name, x->point);
+	join(inner, size, x->root, rest ? rest : "");
+	own = mount_of(m, "/proc");
+	return own && own->major == x->major && own->minor == x->minor ? MOUNT_PROC : MOUNT_FOREIGN_PROC;
+}
+
+enum mount_kind mounts_look(struct mounts *m, uint64_t id, const char *name, char *inner, size_t size)
+{
+	enum mount_kind kind;
+
+	pthread_rwlock_rdlock(&m->lock);
+	kind = look(m, id, name, inner, size);
+	pthread_rwlock_unlock(&m->lock);
+	if (kind != MOUNT_UNKNOWN)
+		return kind;
+	pthread_rwlock_wrlock(&m->lock);
+	if (load(m))
+		kind = look(m, id, name, inner, size);
+	pthread_rwlock_unlock(&m->lock);
+	return kind;
 }
 
 void mounts_aliases(struct mounts *m, const char *path, void (*fn)(const char *alias, void *arg), void *arg)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct mounts;
 
@@ -17,8 +18,15 @@ struct mounts;
 struct mounts *mounts_new(void);
 void mounts_free(struct mounts *m);
 
-/* True when the id (statx stx_mnt_id) is of this namespace; reads the table again for one that is new. */
-bool mounts_known(struct mounts *m, uint64_t id);
+/*
+ * What the mount with this id (statx stx_mnt_id) is; the table is read again for one that is new. For a procfs, wherever it
+ * is mounted, inner gets the object's path within it: "/PID/fd/3" for name "/proc/PID/fd/3". Only the numbers of the one at /proc are known to be ours.
+ */
+enum mount_kind { MOUNT_UNKNOWN, MOUNT_OTHER, MOUNT_PROC, MOUNT_FOREIGN_PROC };
+enum mount_kind mounts_look(struct mounts *m, uint64_t id, const char *name, char *inner, size_t size);
+
+/* True for the device number of a procfs of this namespace. */
+bool mounts_is_proc(struct mounts *m, dev_t dev);
 
 /*
  * Calls fn with each other name that the tree at path (absolute, canonical) has by bind mounts: of the

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/mounts.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
@@ -153,7 +154,7 @@ int resolve_fd(struct call *c, int slot, int fd, struct object *o)
 
 static bool on_proc(const struct session *s, const struct object *o)
 {
-	return makedev(o->st.stx_dev_major, o->st.stx_dev_minor) == s->proc_dev;
+	return mounts_is_proc(s->mounts, makedev(o->st.stx_dev_major, o->st.stx_dev_minor));
 }
 
 /*
@@ -175,10 +176,23 @@ static int resolve_linked(struct call *c, int slot, int base, const char *path, 
 		   compat_openat2(base, path, how, 0, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV) == fd) {
 		struct stat st;
 
-		if (fstat(base, &st) == 0 && st.st_dev != c->s->proc_dev)
+		if (fstat(base, &st) == 0 && !mounts_is_proc(c->s->mounts, st.st_dev))
 			return fd;
 	}
 	return walk_path(c, slot, base, path, nofollow, o);
+}
+
+/* After a walk by the kernel with restrictions that walk_path() does not know: "self" was the supervisor's on it, so
+ * nothing of /proc can be had that way. */
+static int finish_restricted(struct call *c, int slot, int fd, struct object *o)
+{
+	int rc = finish(c, slot, fd, NULL, o);
+
+	if (rc == 0 && on_proc(c->s, o)) {
+		object_close(o);
+		return -EPERM;
+	}
+	return rc;
 }
 
 static int resolve_from(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
@@ -193,7 +207,7 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 		fd = compat_openat2(base, path, how, 0, extra | RESOLVE_NO_MAGICLINKS);
 		if (fd < 0)
 			return fd;
-		return finish(c, slot, fd, NULL, o);
+		return finish_restricted(c, slot, fd, o);
 	}
 	fd = compat_openat2(base, path, how, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd == -ELOOP)

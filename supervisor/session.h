@@ -54,7 +54,6 @@ struct session {
 	int proc;    /* O_PATH of /proc */
 	int self_fd; /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
 	int root;    /* O_PATH of / */
-	dev_t proc_dev;
 	pid_t supervisor; /* our own pid */
 	pid_t command;	  /* the confined command's pid */
 	struct identity identity;

@@ -177,7 +177,8 @@ static unsigned features(const struct session *s, int abi)
 	if (policy_restricts_reads(s->policy) || !abi || s->config->hide ||
 	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_READS;
-	if (s->config->audit_level == AUDIT_ALL && s->config->audit_file)
+	/* What may not be read may not be run, as its memory would show it. */
+	if (policy_restricts_reads(s->policy) || (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_EXEC;
 	if (s->identity.cap_effective)
 		f |= FEATURE_IDENT;
@@ -212,7 +213,6 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 	s->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (s->proc < 0 || s->self_fd < 0 || s->root < 0 || fstat(s->proc, &st) < 0)
 		return fail("/proc is needed");
-	s->proc_dev = st.st_dev;
 	s->protected_symlinks = read_sysctl("/proc/sys/fs/protected_symlinks");
 	for (int fd = 0; fd <= 2; fd++)
 		note_stdio(s, fd);

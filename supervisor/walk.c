@@ -19,6 +19,7 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/member.h"
+#include "supervisor/mounts.h"
 #include "supervisor/tracee.h"
 
 #define MAX_LINKS     40 /* as the kernel's MAXSYMLINKS */
@@ -200,7 +201,7 @@ static int follow(struct walk *w, const char *name, const struct stat *st, bool 
 	int rc, to;
 	ssize_t n;
 
-	if (st->st_dev == w->c->s->proc_dev) {
+	if (mounts_is_proc(w->c->s->mounts, st->st_dev)) {
 		struct stat dir;
 
 		if (fstat(w->cur, &dir) == 0 && dir.st_ino == PROC_ROOT_INO &&
