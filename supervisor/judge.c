@@ -343,17 +343,27 @@ static bool changes_git(enum access a, const char *name, size_t len, const struc
 	return !S_ISDIR(st->stx_mode) || a == ACCESS_DELETE || a == ACCESS_RENAME;
 }
 
-/* Facts about an existing object that refuse a change whatever the path rules say. NULL: none. */
-static const char *change_refused(const struct session *s, enum access a, const char *name, size_t len,
+/* A fact about an existing object that refuses a change whatever the path rules say. */
+struct fact {
+	const char *rule, *text; /* for the record and for the message */
+};
+
+static const struct fact fact_sealed = {"protect", "protect (built-in): it belongs to this sandbox"};
+static const struct fact fact_git = {"protect", "protect (built-in)"};
+static const struct fact fact_links = {
+	"hardlinks = refuse", "hardlinks = refuse (the file has other names that this session did not make)"};
+
+/* NULL: none. */
+static const struct fact *change_refused(const struct session *s, enum access a, const char *name, size_t len,
 				  const struct statx *st)
 {
 	if (idset_has(s->sealed, st))
-		return "protect (built-in): it belongs to this sandbox";
+		return &fact_sealed;
 	if (s->config->protect && changes_git(a, name, len, st) && !idset_has(s->created, st))
-		return "protect (built-in)";
+		return &fact_git;
 	if (s->config->hardlinks == HARDLINKS_REFUSE && (a == ACCESS_WRITE || a == ACCESS_METADATA) &&
 	    has_other_names(s, st))
-		return "hardlinks = refuse (the file has other names that this session did not make)";
+		return &fact_links;
 	return NULL;
 }
 
@@ -366,13 +376,13 @@ static int judge_named(struct call *c, enum access a, const struct object *o)
 {
 	struct request q = {.access = a, .type = type_of(&o->st), .path = o->name, .len = o->len};
 	struct verdict v = policy_decide(c->s->policy, &q);
-	const char *fact = is_write(a) ? change_refused(c->s, a, o->name, o->len, &o->st) : NULL;
+	const struct fact *fact = is_write(a) ? change_refused(c->s, a, o->name, o->len, &o->st) : NULL;
 	const struct rule *alias;
 	int dir = -1;
 	bool holds;
 
 	if (fact)
-		return refuse_builtin(c, a, o->name, o->len, "protect", fact);
+		return refuse_builtin(c, a, o->name, o->len, fact->rule, fact->text);
 	if (v.decision == VERDICT_ALLOW_IF_OWN || v.decision == VERDICT_ALLOW_IF_OWN_GIT)
 		dir = open_parent(c->s, o);
 	holds = decision_holds(c->s, &v, dir, &o->st, o->name, o->len);
@@ -436,7 +446,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 {
 	struct request q = {.access = a, .path = e->name, .len = e->len};
 	struct verdict v;
-	const char *fact;
+	const struct fact *fact;
 	int rc;
 
 	ev->in_own_area = false;
@@ -451,7 +461,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	q.type = e->exists ? type_of(&e->st) : e->becomes_dir || a == ACCESS_MKDIR ? OBJ_DIR : OBJ_ABSENT;
 	fact = e->exists ? change_refused(c->s, a, e->name, e->len, &e->st) : NULL;
 	if (fact)
-		return refuse_builtin(c, a, e->name, e->len, "protect", fact);
+		return refuse_builtin(c, a, e->name, e->len, fact->rule, fact->text);
 	v = policy_decide(c->s->policy, &q);
 	c->event.rule = v.rule;
 	if (!decision_holds(c->s, &v, e->dir.fd, e->exists ? &e->st : NULL, e->name, e->len))
