@@ -485,5 +485,5 @@ void judge_note_created(struct call *c, const struct entry *e, const struct entr
 	if (ev->in_own_area || git || S_ISDIR(st.stx_mode))
 		idset_add(c->s->created, &st);
 	if (git)
-		session_note_repository(c->s, e->name, e->len);
+		session_note_repository(c->s, e->dir.fd, plain);
 }

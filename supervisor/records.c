@@ -1,8 +1,10 @@
 #include "supervisor/records.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "supervisor/audit.h"
 #include "supervisor/jsonw.h"
@@ -79,6 +81,20 @@ void records_say(const struct session *s, const struct loaded *l, int landlock_a
 		l->config->audit_file ? l->config->audit_file : "none");
 }
 
+/* By the name that it has now. */
+static void write_repository(struct jsonw *w, const struct session *s, int fd)
+{
+	char number[16], name[PATH_MAX];
+	ssize_t n;
+
+	snprintf(number, sizeof(number), "%d", fd);
+	n = fd < 0 ? -1 : readlinkat(s->self_fd, number, name, sizeof(name));
+	if (n > 0)
+		jsonw_bytes(w, name, (size_t)n);
+	else
+		jsonw_bytes(w, "(name unknown)", 14);
+}
+
 void records_end(struct session *s, int status)
 {
 	struct audit_totals t = audit_totals(s->audit);
@@ -92,8 +108,7 @@ void records_end(struct session *s, int status)
 	jsonw_key(&w, "repositories_created");
 	jsonw_array_begin(&w);
 	for (size_t i = 0; i < s->n_repositories && i < SESSION_REPOSITORIES_MAX; i++)
-		if (s->repositories[i])
-			jsonw_bytes(&w, s->repositories[i], strlen(s->repositories[i]));
+		write_repository(&w, s, s->repositories[i]);
 	jsonw_array_end(&w);
 	if (s->n_repositories > SESSION_REPOSITORIES_MAX)
 		jsonw_member_uint(&w, "repositories_total", s->n_repositories);

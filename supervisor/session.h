@@ -76,15 +76,15 @@ struct session {
 	 * which rules hold beneath a directory: so what was scanned is what is renamed. */
 	pthread_rwlock_t names;
 
-	/* Repositories (.git) that the session made, for the closing record. */
+	/* Repositories (.git) that the session made, for the closing record: O_PATH descriptors, since they may be moved. */
 	pthread_mutex_t repositories_lock;
-	char *repositories[SESSION_REPOSITORIES_MAX];
+	int repositories[SESSION_REPOSITORIES_MAX];
 	size_t n_repositories; /* may exceed the array: then only the count is known */
 
 	atomic_bool identity_changed; /* some process may now be another user than the command at its start */
 };
 
-/* Remembers a .git made by the session. Thread-safe. */
-void session_note_repository(struct session *s, const char *name, size_t len);
+/* Remembers a .git made by the session, an entry of the directory dir. Thread-safe. */
+void session_note_repository(struct session *s, int dir, const char *leaf);
 
 #endif

@@ -253,11 +253,11 @@ bool setup_check_kernel(struct session *s, bool readable)
 	return true;
 }
 
-void session_note_repository(struct session *s, const char *name, size_t len)
+void session_note_repository(struct session *s, int dir, const char *leaf)
 {
 	pthread_mutex_lock(&s->repositories_lock);
 	if (s->n_repositories < SESSION_REPOSITORIES_MAX)
-		s->repositories[s->n_repositories] = strndup(name, len);
+		s->repositories[s->n_repositories] = openat(dir, leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	s->n_repositories++;
 	pthread_mutex_unlock(&s->repositories_lock);
 }
