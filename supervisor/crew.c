@@ -11,6 +11,7 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/dispatch.h"
+#include "supervisor/ident.h"
 #include "supervisor/notify.h"
 #include "supervisor/tracee.h"
 
@@ -185,6 +186,7 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	struct seccomp_notif n;
 
+	ident_begin_thread(w->crew->s);
 	for (;;) {
 		take_turn(w);
 		if (!receive(w, &n))

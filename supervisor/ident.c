@@ -104,3 +104,9 @@ void ident_drop(struct call *c)
 	give_back(&c->s->identity);
 	assumed = false;
 }
+
+void ident_begin_thread(const struct session *s)
+{
+	if (atomic_load(&s->identity_changed))
+		give_back(&s->identity);
+}

@@ -17,5 +17,7 @@ int ident_initial(struct session *s);
 /* 0, or -errno when the caller's identity cannot be taken: then nothing may be done for it. */
 int ident_assume(struct call *c);
 void ident_drop(struct call *c);
+/* A new thread is who its maker was at that moment: makes it who it should be. */
+void ident_begin_thread(const struct session *s);
 
 #endif

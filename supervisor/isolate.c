@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "supervisor/judge.h"
 #include "supervisor/member.h"
 
 void isolate_refuse(struct call *c, const char *op, pid_t pid)
 {
+	bool quiet = strcmp(c->sysc->name, "kill") == 0 && call_int(c, 1) == 0;
 	struct member_stat st;
 
 	/* A shell that ends tells the groups of its jobs, which may have ended before. */
@@ -20,12 +22,14 @@ void isolate_refuse(struct call *c, const char *op, pid_t pid)
 		call_error(c, ESRCH);
 		return;
 	}
+	/* No news: "kill -0" to see whether one is there, and what the kernel would refuse as well. */
+	quiet = quiet || (strcmp(op, "signal") == 0 && kill(pid, 0) < 0 && errno == EPERM);
 	snprintf(c->message, sizeof(c->message), "%s on %s %d refused: it is not of this session",
 		 c->sysc->name, pid < 0 ? "process group" : "process", pid < 0 ? -pid : pid);
 	/* The record names whom it was about. */
 	c->event.target.len = (size_t)snprintf(c->suggestion, sizeof(c->suggestion), "%d", pid);
 	c->event.target.bytes = c->suggestion;
-	if (judge_refuse(c, op, "process isolation (built-in)", EPERM, c->message) == 0)
+	if (judge_refuse(c, op, "process isolation (built-in)", EPERM, quiet ? NULL : c->message) == 0)
 		call_continue(c);
 	else
 		call_error(c, EPERM);
