@@ -36,6 +36,7 @@ MAIN_EXTRA := $(OUT)/tests/sanitize.o
 else ifeq ($(VARIANT),tsan)
 CFLAGS_VARIANT := $(SANITIZE_thread)
 LDFLAGS_VARIANT := -pie
+MAIN_EXTRA := $(OUT)/tests/sanitize.o
 else ifeq ($(VARIANT),fuzz)
 CC := clang
 CFLAGS_VARIANT := $(SANITIZE_address) -fsanitize=fuzzer-no-link
@@ -187,10 +188,11 @@ live:
 
 sanitize: deps
 	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan programs
-	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan unit-programs
-	tests/run $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
-	tests/run $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
+	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan all unit-programs
+	@tests/run $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
+	@tests/run $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
 	CORDON=$(abspath $(OUT)/asan/cordon) tests/run $(or $(T),$(LIVE))
+	CORDON=$(abspath $(OUT)/tsan/cordon) tests/run $(or $(T),$(sort $(wildcard tests/attack/*.t)))
 
 FUZZ_TIME ?= 30
 fuzz:
