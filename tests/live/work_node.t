@@ -45,8 +45,8 @@ if (process.argv[2] === 'child') { process.on('message', m => { process.send({ g
 	const f = cp.fork(__filename, ['child']); f.send({ a: 1 }); await new Promise(r => f.on('message', m => { console.log(m); }).on('exit', c => { console.log(c); r(); }));
 	const f2 = cp.fork(__filename, ['child'], { serialization: 'advanced' }); f2.send(new Map([[1, 2]])); await new Promise(r => f2.on('message', m => console.log(m)).on('exit', r));
 	await Promise.all([1, 2, 3].map(n => new Promise(r => { const w = new Worker(__filename); w.postMessage(n); w.on('message', m => { console.log('worker', m === n * 2); w.terminate().then(r); }); })));
+	const b = cp.spawn('sh', ['-c', 'cat <&3 >&4'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }); b.stdio[3].end('fd3'); b.stdio[4].on('data', d => console.log('' + d)); await new Promise(r => b.on('close', r));
 	process.once('SIGUSR2', () => { console.log('usr2'); process.exit(5); }); process.kill(process.pid, 'SIGUSR2'); setTimeout(() => {}, 5000);
-	const b = cp.spawn('sh', ['-c', 'cat <&3 >&4'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }); b.stdio[3].end('fd3'); b.stdio[4].on('data', d => console.log('' + d));
 })();
 X
 node x.js; echo $?; node -e 'process.stdout.write("x".repeat(200000))' | wc -c; echo 'console.log(require("os").cpus().length > 0, process.cwd().length > 1)' | node -; node -p 1+1; printf 'import { test } from "node:test"; test("a", () => {}); test("b", t => t.test("c", () => {}));\n' >t.test.mjs; node --test --test-reporter=tap t.test.mjs 2>&1 | grep -c '^ *ok'; node --check x.js; node --watch-path=. -e 1 2>/dev/null & sleep 0.3; kill $! 2>/dev/null; wait

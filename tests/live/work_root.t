@@ -5,7 +5,7 @@
 chmod 755 "$base"
 
 prepare='mkdir own; chown 1000:1000 own; mkdir closed; chmod 700 closed; echo secret >closed/f; echo r >root; chmod 600 root; mkdir sticky; chmod 1777 sticky; echo x >sticky/r; mkdir sgid; chgrp 1000 sgid; chmod 2775 sgid; mkdir t; chmod 1777 t'
-other='cd own; id -u; id -g; umask; echo mine >f; mkdir d; ln -s f l; ln f h; mv f g; cat g; chmod 600 g; rm h; stat -c "%u %g %a" g d; cat ../root; cat ../closed/f; echo no >../root; echo no >../new; rm ../sticky/r; mv ../sticky/r ../sticky/q; echo ok >../sticky/mine; chown 0 g; chgrp 0 g; chmod 777 ../root; touch ../root; ln ../root x; mkdir ../closed/d; cp ../own/g c; kill -0 $PPID; sleep 9 & kill $!; wait $!; echo $?; cat /proc/$PPID/environ >/dev/null; tmp=$(mktemp -p ../t) && rm "$tmp"; readlink /proc/self/fd/0; grep -E "^(Uid|Gid|Groups|CapEff|NoNewPrivs):" /proc/self/status | grep -v NoNew'
+other='cd own; id -u; id -g; umask; echo mine >f; mkdir d; ln -s f l; ln f h; mv f g; cat g; chmod 600 g; rm h; stat -c "%u %g %a" g d; cat ../root; cat ../closed/f; echo no >../root; echo no >../new; rm ../sticky/r; mv ../sticky/r ../sticky/q; echo ok >../sticky/mine; chown 0 g; chgrp 0 g; chmod 777 ../root; touch ../root; ln ../root x; mkdir ../closed/d; cp ../own/g c; kill -0 $PPID; { sleep 9 & kill $!; wait $!; echo $?; } 2>/dev/null; cat /proc/$PPID/environ >/dev/null; tmp=$(mktemp -p ../t) && rm "$tmp"; readlink /proc/self/fd/0; grep -E "^(Uid|Gid|Groups|CapEff|NoNewPrivs):" /proc/self/status | grep -v NoNew'
 for how in 'setpriv --reuid 1000 --regid 1000 --clear-groups sh' 'setpriv --reuid 1000 --regid 1000 --groups 1000,4 --inh-caps=-all sh' 'runuser -u nobody -- sh' 'su nobody -s /bin/sh'; do
 	user=user:root
 	case $how in *nobody*) user=user:nobody ;; esac

@@ -18,7 +18,7 @@ together() { # together NAME TOOL... <<SCRIPT: three at once in the one director
 		local bad=0
 		for i in $(jobs -p); do wait "$i" || bad=$?; done
 		[ $bad = 0 ] && ! grep -q . "$base/$way"/err? || { bad=1; head -20 "$base/$way"/err? | sed 's/^/# /'; }
-		[ -z "${check:-}" ] || (eval "$check") | sed 's/^/# /' | grep . && bad=1
+		if [ -n "${check:-}" ] && (eval "$check") | sed 's/^/# /' | grep .; then bad=1; fi
 		result $bad "$name, $way"
 	done
 	prepare='' check=''
