@@ -51,8 +51,15 @@ bool isolate_group_is_own(struct session *s, pid_t pgrp)
 	struct dirent *e;
 
 	while (d && !stranger && (e = readdir(d))) {
-		if (!isdigit((unsigned char)e->d_name[0]) || !member_stat(s, atoi(e->d_name), &st) ||
-		    st.pgrp != pgrp)
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		errno = 0;
+		if (!member_stat(s, atoi(e->d_name), &st)) {
+			/* One that cannot be looked at, for want of descriptors, may be anyone. */
+			stranger = errno != ENOENT && errno != ESRCH;
+			continue;
+		}
+		if (st.pgrp != pgrp)
 			continue;
 		own = true;
 		stranger = !member_is(s, atoi(e->d_name));

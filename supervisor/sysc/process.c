@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
@@ -47,12 +49,19 @@ static void handle_priority(struct call *c)
 		isolate_pid(c, "trace", who);
 		return;
 	}
+	/* Which group 0 means can change at any time: it is named, and the call made here. */
 	if (who == 0 && member_stat(c->s, c->tid, &st))
 		who = st.pgrp;
-	if (isolate_group_is_own(c->s, who))
-		call_continue(c);
-	else
+	if (!isolate_group_is_own(c->s, who))
 		isolate_refuse(c, "trace", -who);
+	else if (call_int(c, 1) != 0)
+		call_continue(c);
+	else if (tracee_check(c) < 0)
+		call_gone(c);
+	else if (c->sysc == &sysc_setpriority)
+		call_result(c, setpriority(PRIO_PGRP, (id_t)who, call_int(c, 2)) < 0 ? -errno : 0);
+	else
+		call_result(c, syscall(SYS_ioprio_set, call_int(c, 0), who, call_int(c, 2)) < 0 ? -errno : 0);
 }
 
 #define DOC_PID "On processes of the session only."

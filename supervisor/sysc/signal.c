@@ -87,10 +87,14 @@ static void handle_kill(struct call *c)
 
 		if (pid == 0 && member_stat(c->s, c->tid, &st))
 			pgrp = st.pgrp;
-		if (pgrp > 0 && isolate_group_is_own(c->s, pgrp))
-			call_continue(c);
-		else
+		if (pgrp <= 0 || !isolate_group_is_own(c->s, pgrp))
 			send_many(c, pgrp, 0, sig);
+		else if (pid != 0)
+			call_continue(c);
+		else if (tracee_check(c) < 0) /* which group 0 means can change at any time, so it is named */
+			call_gone(c);
+		else
+			call_result(c, kill(-pgrp, sig) < 0 ? -errno : 0);
 	}
 }
 

@@ -1,0 +1,45 @@
+#!/bin/bash
+# What deny_read hides.
+. "$(dirname "$0")/lib.sh"
+
+setup() {
+	mkdir -p hidden deep/k
+	for f in hidden/secret x.key deep/k/x.key "$OUT/secret"; do echo SECRET >"$f"; done
+	ln -s SECRET l.key
+	ln "$OUT/secret" hardlink
+	cp "$build/read" hiddenprog
+}
+policy="deny_read = $OUT/secret
+deny_read = $IN/hidden
+deny_read = $IN/hiddenprog
+deny_read = **/*.key"
+program read
+for a in plain spellings descriptors moved_data other_calls new_names hard_link; do
+	attack "deny_read: $a" read $a
+done
+attack 'deny_read: a program that is run' read run_program
+
+# Editors replace files: the old one is gone, but a descriptor of it may be left.
+before() {
+	(
+		for _ in {1..500}; do
+			[ ! -e "$IN/ready" ] || break
+			sleep 0.01
+		done
+		echo changed >"$OUT/new" && mv "$OUT/new" "$OUT/secret"
+	) &
+}
+after() { wait; }
+setup() { echo SECRET >"$OUT/secret"; }
+mutable=true
+attack 'deny_read: the file is replaced from outside' read replaced
+attack 'deny_read: the same, and dup2' read replaced_dup2
+before() { :; }
+mutable=false
+
+# A rule on a link hides what it leads to.
+setup() { mkdir real && echo SECRET >real/secret && ln -s real hidden && echo SECRET >x.key && echo SECRET >"$OUT/secret"; }
+policy="deny_read = $IN/hidden
+deny_read = **/*.key
+deny_read = $OUT/secret"
+attack 'deny_read: by a link' read plain
