@@ -41,5 +41,6 @@ bool quiet_is_comfort(const char *path, size_t len)
 	if (is_comfort(leaf))
 		return true;
 	parent = strrchr(copy, '/');
-	return parent && strcmp(parent + 1, "__pycache__") == 0;
+	/* A Java virtual machine clears away what others of its user left there. */
+	return parent && (strcmp(parent + 1, "__pycache__") == 0 || fnmatch("hsperfdata_*", parent + 1, 0) == 0);
 }
