@@ -121,7 +121,7 @@ public class Main {
 	}
 }
 X
-javac -d out p/Main.java && java -cp out p.Main; echo $?; jar cfe m.jar p.Main -C out . && java -XX:TieredStopAtLevel=1 -jar m.jar | tail -1; rm m.jar
+javac -d out p/Main.java && java -cp out p.Main; echo $?; jar cfe m.jar p.Main -C out . && rm -r d; java -XX:TieredStopAtLevel=1 -jar m.jar | tail -1; rm m.jar
 EOF
 
 work 'go build, offline' go <<'EOF'

@@ -49,7 +49,7 @@ EOF
 prepare=$tree
 work 'rsync: -a, --delete, --link-dest, --inplace' rsync <<EOF
 $times
-rsync -a s/ a/; stat_ a; rsync -aH s/ h/; stat -c %h h/hard; echo new >s/f9; rm s/f2; chmod 644 s/f3; rsync -ai --delete s/ a/; rsync -a --link-dest="\$PWD/a" s/ l/; stat -c %h l/f3; echo in >>s/f3; rsync -a --inplace --no-whole-file s/f3 h/
+rsync -a s/ a/; stat_ a; rsync -aH s/ h/; stat -c %h h/hard; echo new >s/f9; rm s/f2; chmod 644 s/f3; rsync -aiO --delete s/ a/; rsync -a --link-dest="\$PWD/a" s/ l/; stat -c %h l/f3; echo in >>s/f3; rsync -a --inplace --no-whole-file s/f3 h/
 rsync -an s/ nothing/; rsync -a --remove-source-files s/d/ moved/; find s/d; rsync -aX --chmod=D700,F600 moved/ m2/; stat_ m2; rsync -a -e false none:x y 2>/dev/null; echo \$((\$? > 0))
 EOF
 

@@ -96,7 +96,7 @@ X
 python3 x.py; command -v sqlite3 >/dev/null && sqlite3 s.db 'pragma journal_mode=wal; create table a(b); insert into a values (1),(2); select sum(b) from a;' && sqlite3 s.db .dump && sqlite3 s.db 'vacuum into "v.db"'; rm -f *.db
 EOF
 
-differs='s/pid [0-9]+/pid N/'
+unread='./sh(\..*)?' differs='s/pid [0-9]+/pid N/'
 work 'subprocess, asyncio, signals, pty, threads, sockets between processes' python3 <<'EOF'
 cat >x.py <<'X'
 import subprocess as sp, asyncio, os, signal, sys, time, threading, socket, select, pty, resource, fcntl, tempfile, mmap
