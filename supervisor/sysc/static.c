@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -35,6 +36,18 @@ const struct sysc sysc_unshare = {
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF(SYSC_EPERM, ARG_ANY(0, NEW_NAMESPACE | CLONE_NEWTIME))),
 	.doc = "Sharing with other threads may be ended; a new namespace is refused, as in clone.",
+};
+
+/*
+ * While the supervisor lives the kernel itself refuses a second listener. After its death a new one would answer for all
+ * calls that were the supervisor's, and could let them go on.
+ */
+const struct sysc sysc_seccomp = {
+	.name = "seccomp",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF_ERRNO(EBUSY, ARG_ANY(1, SECCOMP_FILTER_FLAG_NEW_LISTENER))),
+	.doc = "Filters of a program's own can only forbid more; one with a listener, which could also allow, is "
+	       "refused.",
 };
 
 /* A routing header makes packets go elsewhere than to the address that connect was judged by. */

@@ -66,7 +66,7 @@ static const struct name names[] = {
 };
 
 static const struct name errnos[] = {
-	N(EPERM), N(ENOSYS), N(ENOTTY), N(EINVAL), N(ESRCH), N(EAGAIN), N(EACCES), N(ENOPROTOOPT), N(EOPNOTSUPP),
+	N(EPERM), N(ENOSYS), N(ENOTTY), N(EINVAL), N(ESRCH), N(EAGAIN), N(EACCES), N(EBUSY), N(ENOPROTOOPT), N(EOPNOTSUPP),
 	N(EAFNOSUPPORT), N(EPROTONOSUPPORT), N(ESOCKTNOSUPPORT),
 };
 /* clang-format on */
