@@ -49,6 +49,12 @@ CFLAGS_COMMON += -Werror
 endif
 CFLAGS_ALL = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 LINK = $(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS)
+# cordon itself is one static file: it starts faster, and no LD_PRELOAD of the user's gets into the supervisor. With
+# DYNAMIC=1 it uses shared libraries, as distributions want it.
+LINK_CORDON = $(LINK)
+ifeq ($(VARIANT)$(DYNAMIC),default)
+LINK_CORDON = $(CC) $(CFLAGS_ALL) -static-pie $(LDHARDEN) $(LDFLAGS)
+endif
 # V=1 shows the commands.
 ifdef V
 say =
@@ -97,7 +103,7 @@ help:
 	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
 	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
 	@echo 'make clean      remove $(OUT)'
-	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, WERROR=1, V=1, T (tests to run)'
+	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, DYNAMIC=1, WERROR=1, V=1, T (tests to run)'
 
 deps:
 	@tools/deps build check
@@ -110,7 +116,7 @@ $(OUT)/flags: FORCE
 	@echo '$(subst ','\'',$(LINK))' | cmp -s - $@ || echo '$(subst ','\'',$(LINK))' > $@
 
 $(OUT)/cordon: $(OUT)/supervisor/main.o $(MAIN_EXTRA) $(LIBS_OWN)
-	$(call say,link   )$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+	$(call say,link   )$(LINK_CORDON) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
 
 $(OUT)/libpolicy.a: $(POLICY_OBJ)
 	$(call say,archive)rm -f $@ && ar rcs $@ $^
