@@ -200,14 +200,21 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 {
 	bool nofollow = flags & RESOLVE_NOFOLLOW;
 	int how = O_PATH | O_CLOEXEC | (nofollow ? O_NOFOLLOW : 0);
-	int fd;
+	int fd, rc;
 
 	if (extra) {
 		/* The caller's own restrictions: the kernel enforces them, from the caller's base. */
 		fd = compat_openat2(base, path, how, 0, extra | RESOLVE_NO_MAGICLINKS);
 		if (fd < 0)
 			return fd;
-		return finish_restricted(c, slot, fd, o);
+		if (extra != RESOLVE_NO_MAGICLINKS)
+			return finish_restricted(c, slot, fd, o);
+		rc = finish(c, slot, fd, NULL, o);
+		if (rc < 0 || !on_proc(c->s, o))
+			return rc;
+		/* No magic link is on the way; /proc/self is the caller's own all the same. */
+		object_close(o);
+		return walk_path(c, slot, base, path, nofollow, o);
 	}
 	fd = compat_openat2(base, path, how, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd == -ELOOP)

@@ -339,12 +339,19 @@ static void do_open(struct call *c, const struct opening *q)
 	call_error(c, EAGAIN);
 }
 
+/* glibc calls it 0 where all files may be large; other programs pass what the kernel calls it. */
+#ifdef __aarch64__
+#define KERNEL_O_LARGEFILE 0400000
+#else
+#define KERNEL_O_LARGEFILE 0100000
+#endif
+
 /* open(2) ignores what it does not know; keep to what this kernel's headers name, so that a later flag is not
  * passed on undecided. */
 #define KNOWN_FLAGS                                                                                          \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC |      \
-	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH |      \
-	 O_TMPFILE)
+	 O_ASYNC | O_DIRECT | KERNEL_O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |        \
+	 O_PATH | O_TMPFILE)
 
 static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t mode)
 {
