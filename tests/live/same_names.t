@@ -4,8 +4,9 @@
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
 sections="renames renames2 links unnamed makes removes trees truncates chmods chowns times xattrs descriptors"
-for variant in $variants; do
-	differ "$variant" fast $sections
+differ probe fast $sections
+differ probe-raw fast $sections
+for variant in probe-static probe-musl; do
+	has "$variant" && differ "$variant" fast renames2 unnamed trees truncates times descriptors
 done
-differ probe-raw hide $sections
 finish

@@ -4,10 +4,10 @@
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
 sections="open openat openat2 args names addresses dirfds modes denied limits"
-for variant in $variants; do
-	differ "$variant" fast $sections
-done
-differ probe reads $sections
+differ probe fast $sections
+differ probe-raw fast $sections
 differ probe-raw reads $sections
-differ probe-raw hide $sections
+for variant in probe-static probe-musl; do
+	has "$variant" && differ "$variant" fast args names addresses dirfds modes denied limits
+done
 finish

@@ -4,9 +4,9 @@
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
 sections="binds sockets fifos fifosignals procfd standard procself devices threadcwds threaddirs vforks forks killed signals tracing identity tty"
-for variant in $variants; do
-	differ "$variant" fast $sections
+differ probe fast $sections
+differ probe-raw reads $sections
+for variant in probe-static probe-musl; do
+	has "$variant" && differ "$variant" fast binds sockets fifos procfd standard procself threadcwds vforks forks identity tty
 done
-differ probe reads $sections
-differ probe-raw hide $sections
 finish
