@@ -94,12 +94,14 @@ no mv .git/worktrees/wt .git/worktrees/other
 no mv -T .git/worktrees/wt ../own
 no cp f .git/modules/sub/hooks/post-commit
 no cp f .git/worktrees/wt/commondir
-no git worktree remove ../wt
 git branch --track new main >/dev/null 2>&1; git branch --set-upstream-to=main side >/dev/null 2>&1
 git branch -d side >/dev/null 2>&1 || echo 'branch -d fails'; git rev-parse -q --verify side && echo 'side is left'
 git rev-parse -q --verify new >/dev/null || echo 'no branch new'
 [ "$sum" = "$(cat .git/config .git/hooks/* | cksum)" ] || echo changed
 git fsck >/dev/null 2>&1 || echo broken
+# Last, since git goes on after the refusal and removes what it may of the work tree.
+no git worktree remove ../wt
+[ -e .git/worktrees/wt/commondir ] && [ -e ../wt/.git ] || echo removed
 EOF
 
 finish

@@ -17,7 +17,7 @@ cat /dev/fd/0 <out; cat /dev/stdin <out; echo to >/dev/stdout; echo err >/dev/st
 printf '%s\n' "$(<out)" "`cat out`"; (exit 3); echo $?; false | true; echo "${PIPESTATUS[@]}"; set -o pipefail; false | true; echo $?
 EOF
 
-differs='s/line ([0-9]+): [0-9]+ /line \1: PID /'
+differs='s/line ([0-9]+): +[0-9]+ /line \1: PID /'
 work 'jobs: wait -n, kill %1, traps, coproc' <<'EOF'
 set -m; sleep 5 & kill %1; wait %1; echo $?; set +m
 (sleep 0.05; exit 4) & (sleep 0.3; exit 5) & wait -n; echo $?; wait -n; echo $?
@@ -66,7 +66,7 @@ EOF
 differs='s/\r//g; s/bash[^ ]*: no job control.*//; /^$/d; s/\x1b\[[0-9;?]*[a-z]//g; s/^(\[[0-9]+\]) [0-9]+/\1 PID/; s/kill: \([0-9]+\)/kill: PID/'
 work 'a terminal: script, stty, job control' script stty <<'EOF'
 script -qec 'test -t 0 && test -t 1 && echo tty; stty size; stty -echo; stty cols 90; stty size; tty | sed s/[0-9]*$/N/; echo x >/dev/tty' log </dev/null; rm log
-script -qec 'bash --norc --noprofile -m -c "sleep 5 & kill -STOP %1; sleep 0.1; jobs; kill %1; kill -CONT %1; wait %1 2>/dev/null; echo \$?; (kill -TSTP \$BASHPID; echo went on) & sleep 0.1; fg %2 >/dev/null || fg; echo back"' log </dev/null; rm log
+script -qec 'bash --norc --noprofile -m -c "sleep 5 & kill -STOP %1; sleep 0.1; jobs; kill -CONT %1; kill %1; wait %1 2>/dev/null; echo \$?; (kill -TSTP \$BASHPID; echo went on) & sleep 0.1; fg %2 >/dev/null || fg; echo back"' log </dev/null; rm log
 script -qc 'exit 3' /dev/null </dev/null; echo $?; script -qec 'exit 3' /dev/null </dev/null; echo $?
 EOF
 
@@ -108,7 +108,7 @@ EOF
 differs='s/\r//g'
 work 'tmux: server, session, keys, capture' tmux <<'EOF'
 export TMUX_TMPDIR=$PWD/tm; mkdir -m 700 tm; t="tmux -f /dev/null -L x"
-$t new-session -d -x 80 -y 24 'sh' && $t send-keys 'echo in > typed; echo a$((40+2))' Enter; for i in $(seq 50); do [ -e typed ] && break; sleep 0.05; done; for i in $(seq 50); do $t capture-pane -p | grep -q '^a42' && break; sleep 0.05; done
+$t new-session -d -x 80 -y 24 'sh' && $t send-keys 'echo in > typed; echo a$((40+2))' Enter; for i in $(seq 200); do [ -e typed ] && break; sleep 0.05; done; for i in $(seq 200); do $t capture-pane -p | grep -q '^a42' && break; sleep 0.05; done
 $t capture-pane -p | grep -o '^a42'; $t list-windows -F '#{window_index} #{window_panes}'; $t split-window -d 'sleep 9'; $t list-panes | wc -l; $t kill-server; sleep 0.2; rm -rf tm; cat typed
 EOF
 
