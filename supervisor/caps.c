@@ -66,13 +66,17 @@ int caps_supervisor(void)
 
 int caps_ptrace(int raise)
 {
+	static _Thread_local uint64_t before;
 	struct caps caps;
 
 	if (caps_get(&caps) < 0 || !(caps.permitted & CAPS_SYS_PTRACE))
 		return 0;
-	if (raise)
-		caps.effective |= CAPS_SYS_PTRACE;
-	else
-		caps.effective &= ~CAPS_SYS_PTRACE;
+	if (raise) {
+		before = caps.effective;
+		/* As another user this thread would not get through /proc/PID/fd, which is root's own directory. */
+		caps.effective |= CAPS_SYS_PTRACE | (caps.permitted & CAPS_DAC_OVERRIDE);
+	} else {
+		caps.effective = before;
+	}
 	return caps_set(&caps) == 0 && raise;
 }

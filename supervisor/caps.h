@@ -11,8 +11,9 @@
  * NET_BIND_SERVICE, AUDIT_WRITE. Enough for su, install, chown, dpkg; nothing that reaches the kernel or other
  * processes' memory.
  */
-#define CAPS_KEPT	0x200004fbULL
-#define CAPS_SYS_PTRACE (1ULL << 19)
+#define CAPS_KEPT	  0x200004fbULL
+#define CAPS_SYS_PTRACE	  (1ULL << 19)
+#define CAPS_DAC_OVERRIDE (1ULL << 1)
 
 struct caps {
 	uint64_t effective, permitted, inheritable;
@@ -28,7 +29,10 @@ int caps_give_up(void);
 /* The supervisor's set: what the command has, SYS_PTRACE permitted in addition where there is one. */
 int caps_supervisor(void);
 
-/* Raises (1) or lowers (0) SYS_PTRACE in the effective set when it is permitted. 1 if it is now raised. */
+/*
+ * Raises (1) SYS_PTRACE, where it is permitted, and what is needed beside it to look into a process that changed its
+ * user; or sets back (0) what the thread had before. 1 if it is now raised.
+ */
 int caps_ptrace(int raise);
 
 #endif

@@ -197,14 +197,12 @@ int tracee_fd(struct call *c, int fd)
 	return pin == -ENOENT ? -EBADF : pin;
 }
 
-static ssize_t read_file(struct session *s, const char *name, char *buf, size_t size)
+/* Takes over fd. */
+static ssize_t read_all(int fd, char *buf, size_t size)
 {
-	int fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
 	size_t have = 0;
 	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
 	while ((n = read(fd, buf + have, size - 1 - have)) > 0)
 		have += (size_t)n;
 	n = n < 0 ? -errno : (ssize_t)have;
@@ -213,16 +211,25 @@ static ssize_t read_file(struct session *s, const char *name, char *buf, size_t 
 	return n;
 }
 
+static ssize_t read_file(struct session *s, const char *name, char *buf, size_t size)
+{
+	int fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : read_all(fd, buf, size);
+}
+
 int tracee_fd_flags(struct call *c, int fd)
 {
 	char name[48], buf[4096];
 	const char *p;
 	ssize_t n;
+	int info;
 
 	if (fd < 0)
 		return -EBADF;
 	snprintf(name, sizeof(name), "%d/fdinfo/%d", c->tid, fd);
-	n = read_file(c->s, name, buf, sizeof(buf));
+	info = open_proc(c, name, O_RDONLY);
+	n = info < 0 ? info : read_all(info, buf, sizeof(buf));
 	if (n < 0)
 		return n == -ENOENT ? -EBADF : (int)n;
 	p = strstr(buf, "flags:");
@@ -238,6 +245,10 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 		return 0;
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
 	n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
+	if (n < 0 && errno == EACCES && caps_ptrace(1)) {
+		n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
+		caps_ptrace(0);
+	}
 	if (n < 9 || strncmp(link, "socket:[", 8) != 0)
 		return 0;
 	link[n] = '\0';
