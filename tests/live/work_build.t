@@ -1,5 +1,7 @@
 #!/bin/bash
 # Compilers and build tools inside give the same as outside.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 project='

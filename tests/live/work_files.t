@@ -1,5 +1,7 @@
 #!/bin/bash
 # Tools that work on files give the same inside as outside.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 tree='mkdir -p s/d/e; for i in 1 2 3; do echo $i >s/f$i; echo $i >s/d/g$i; done; ln -s ../f1 s/d/l; ln -s nowhere s/dangling; ln s/f2 s/hard

@@ -17,7 +17,8 @@
 #     unlisted   files that are not compared at all
 #     differs    "sed -E" script over both outputs, to take away what is never the same twice
 #     says       lines of cordon that are expected (extended regular expression)
-#     args       further options of cordon
+#     args       further options of cordon (an array)
+#     todo       why it is known not to work yet
 #
 # confined NAME [TOOL...] <<'EOF' runs the script only under cordon and wants it to end with 0 and print nothing.
 set -u
@@ -45,7 +46,7 @@ cleanup() {
 trap cleanup EXIT
 grep -Ev '^(deny|allow)_read' "$top/sandbox.ini" >"$base/fast.ini"
 
-prepare='' unread='' unlisted='' differs='' says='' args=''
+prepare='' unread='' unlisted='' differs='' says='' args=() todo=''
 number=0
 rustup=${RUSTUP_HOME:-$HOME/.rustup}
 # A wrapper such as pyenv's would look for its files in the HOME of the case.
@@ -56,7 +57,7 @@ result() { # result OK NAME [REASON-TO-SKIP]
 	number=$((number + 1))
 	local word=ok
 	[ "$1" = 0 ] || word='not ok'
-	echo "$word $number - $2${3:+ # SKIP $3}"
+	echo "$word $number - $2${3:+ # SKIP $3}${todo:+ # TODO $todo}"
 }
 
 finish() { echo "1..$number"; }
@@ -97,10 +98,8 @@ launch() { # launch WAY SCRIPT
 	local way=$1 script=$2 how=()
 	case $way in
 	n) ;;
-	# shellcheck disable=SC2206
-	d) how=("$cordon" $args) ;;
-	# shellcheck disable=SC2206
-	f) how=("$cordon" -p "$base/fast.ini" $args) ;;
+	d) how=("$cordon" "${args[@]}") ;;
+	f) how=("$cordon" -p "$base/fast.ini" "${args[@]}") ;;
 	esac
 	cd "$base/$way/w" || return 1
 	environment "$way" timeout -k 3 "${limit:-40}" "${how[@]}" bash "$script" >"$base/$way/out" 2>"$base/$way/err" </dev/null
@@ -113,7 +112,7 @@ plain() { # the same text whichever way it was made
 }
 
 tree() { # names, types, modes, link counts of files, targets, contents
-	local name type
+	local name
 	cd "$base/$1/w" || return 1
 	find . -printf '%p %y %m %l\n' | LC_ALL=C sort | { [ -z "$unlisted" ] && cat || grep -Ev "^($unlisted) "; } | plain
 	find . -type f | LC_ALL=C sort | while IFS= read -r name; do
@@ -162,7 +161,7 @@ work() { # work NAME [TOOL...] <<SCRIPT
 		[ -z "${SHOW:-}" ] || sed 's/^/#   /' "$base/n/out" "$base/n/err"
 		result $bad "$name"
 	fi
-	prepare='' unread='' unlisted='' differs='' says='' args='' want='' limit=''
+	prepare='' unread='' unlisted='' differs='' says='' args=() todo='' want='' limit=''
 }
 
 confined() { # confined NAME [TOOL...] <<SCRIPT
@@ -187,5 +186,5 @@ confined() { # confined NAME [TOOL...] <<SCRIPT
 		done
 		result $bad "$name"
 	fi
-	prepare='' unread='' unlisted='' differs='' says='' args='' want='' limit=''
+	prepare='' unread='' unlisted='' differs='' says='' args=() todo='' want='' limit=''
 }

@@ -1,5 +1,7 @@
 #!/bin/bash
 # Node.js and npm inside give the same as outside.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 unread='.*\.tgz' differs='s/^npm notice.*//; /^$/d; s/[0-9]+ms/MS/g; s/debug-[0-9]+\.log/LOG/; s/[0-9T_-]+Z/TIME/'

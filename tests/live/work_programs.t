@@ -1,5 +1,7 @@
 #!/bin/bash
 # Editors, pagers, process tools, debuggers and archives of the system give the same inside as outside.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 prepare='seq 100 >a; printf "x\ny\n" >b'

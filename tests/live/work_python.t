@@ -1,5 +1,7 @@
 #!/bin/bash
 # Python inside gives the same as outside.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 unread='.*\.pyc|.*/pyvenv.cfg' unlisted='.*/site-packages/pip.*|.*/site-packages/setuptools.*|.*/site-packages/_distutils.*|.*/site-packages/pkg_resources.*'
@@ -7,7 +9,7 @@ work 'venv, compileall, imports, zipapp' python:venv python:ensurepip <<'EOF'
 python3 -m venv --without-pip v; v/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)'; . v/bin/activate; mkdir -p p; echo 'x = 1' >p/__init__.py; echo 'print("main")' >p/__main__.py; python -m p; python -m compileall -q p; ls p/__pycache__; python -c 'import p; print(p.x)'; python -m zipapp p -o p.pyz; python p.pyz; rm p.pyz; deactivate; python3 -m venv --symlinks --without-pip --clear v; ls -l v/bin/python | cut -c1; PYTHONPYCACHEPREFIX=$PWD/pc python3 -c 'import p'; find pc -name '*.pyc' | wc -l; rm -rf pc
 EOF
 
-differs='s/in [0-9.]+s/in TIME/; s/0x[0-9a-f]+/ADDR/g; s/: +[0-9]+ Aborted/: PID Aborted/'
+unread='.*\.pyc' differs='s/in [0-9.]+s/in TIME/; s/0x[0-9a-f]+/ADDR/g; s/: +[0-9]+ Aborted/: PID Aborted/'
 work 'unittest, doctest, a failing test, warnings' python3 <<'EOF'
 cat >test_x.py <<'X'
 import unittest, tempfile, os, warnings

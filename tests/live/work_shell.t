@@ -1,5 +1,7 @@
 #!/bin/bash
 # What shells do gives the same inside as outside.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 work 'process substitution, here documents, redirections' <<'EOF'
@@ -108,8 +110,8 @@ EOF
 differs='s/\r//g'
 work 'tmux: server, session, keys, capture' tmux <<'EOF'
 export TMUX_TMPDIR=$PWD/tm; mkdir -m 700 tm; t="tmux -f /dev/null -L x"
-$t new-session -d -x 80 -y 24 'sh' && $t send-keys 'echo in > typed; echo a$((40+2))' Enter; for i in $(seq 200); do [ -e typed ] && break; sleep 0.05; done; for i in $(seq 200); do $t capture-pane -p | grep -q '^a42' && break; sleep 0.05; done
-$t capture-pane -p | grep -o '^a42'; $t list-windows -F '#{window_index} #{window_panes}'; $t split-window -d 'sleep 9'; $t list-panes | wc -l; $t kill-server; sleep 0.2; rm -rf tm; cat typed
+$t new-session -d -x 80 -y 24 'sh' && $t send-keys 'echo in > typed; echo a$((40+2))' Enter; for i in $(seq 200); do [ -e typed ] && break; sleep 0.05; done; for i in $(seq 200); do $t capture-pane -p | grep -q a42 && break; sleep 0.05; done
+$t capture-pane -p | grep -o a42; $t list-windows -F '#{window_index} #{window_panes}'; $t split-window -d 'sleep 9'; $t list-panes | wc -l; $t kill-server; sleep 0.2; rm -rf tm; cat typed
 EOF
 
 finish

@@ -1,5 +1,7 @@
 #!/bin/bash
 # Several sessions at work in one tree at the same time.
+# shellcheck disable=SC2034 # what is set before a case is read by work_lib.sh
+# shellcheck source=tests/live/work_lib.sh
 . "$(dirname "$0")/work_lib.sh"
 
 together() { # together NAME TOOL... <<SCRIPT: three at once in the one directory; nothing may fail, $1 is which
