@@ -348,6 +348,10 @@ int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct en
 	if (e->special)
 		return 0;
 	look_at(c, e);
+	if (e->err == EACCES) { /* the way through the directory is closed: the kernel says so first */
+		entry_close(e);
+		return -EACCES;
+	}
 	return 0;
 }
 
