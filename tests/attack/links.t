@@ -1,6 +1,7 @@
 #!/bin/bash
 # A file that had another name outside before the session: its content, mode and times stay.
 . "$(dirname "$0")/lib.sh"
+export ATTACK_SECONDS=${ATTACK_SECONDS:-0.4}
 
 setup() { echo original >"$OUT/file" && ln "$OUT/file" link; }
 for a in in_place truncate append mode times after_rename more_links; do

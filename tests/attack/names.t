@@ -1,6 +1,7 @@
 #!/bin/bash
 # Protected names and rules by name, against moving things.
 . "$(dirname "$0")/lib.sh"
+export ATTACK_SECONDS=${ATTACK_SECONDS:-0.4}
 
 setup() {
 	mkdir -p repo/.git/hooks repo/empty other

@@ -1,6 +1,7 @@
 #!/bin/bash
 # allow_own: what others have in a shared directory.
 . "$(dirname "$0")/lib.sh"
+export ATTACK_SECONDS=${ATTACK_SECONDS:-0.4}
 
 export SHARED=$work/shared
 policy="allow_own = $SHARED"

@@ -229,12 +229,16 @@ static bool try_proc(pid_t pid)
 					    "root",	 "exe",	    "io",     "task/%d/mem",  "syscall", "task/%d/environ", "smaps",
 					    "map_files", "pagemap", "ns/net", "task/%d/fd/0", "stack",	 "personality"};
 	static const char *const writes[] = {"oom_score_adj", "comm", "coredump_filter", "timerslack_ns", "clear_refs", "mem"};
-	static const char *const prefixes[] = {"/proc", "/proc/self/root/proc", "/proc/self/..", "/proc/self/task/../.."};
-	char leaf[64], name[256];
+	const char *const prefixes[] = {"/proc", "/proc/self/root/proc", "/proc/self/..", "/proc/self/task/../..",
+					       getenv("PROC") ? getenv("PROC") : "/proc"};
+	char leaf[64], name[PATH_MAX];
 	int got = 0;
 
 	for (size_t k = 0; k < sizeof(prefixes) / sizeof(*prefixes); k++) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+			/* There a link stands for the path that it shows, which is free to all. */
+			if (k == 4 && getenv("PROC") && strstr("fd/0 root/etc/passwd cwd root exe ns/net task/%d/fd/0", names[i]))
+				continue;
 			snprintf(leaf, sizeof(leaf), names[i], pid);
 			snprintf(name, sizeof(name), "%s/%d/%s", prefixes[k], pid, leaf);
 			if (shows(open(name, O_RDONLY | O_NONBLOCK)) && ++got)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Arguments that change while a call is decided.
 . "$(dirname "$0")/lib.sh"
-export ATTACK_SECONDS=${ATTACK_SECONDS:-0.3}
+export ATTACK_SECONDS=${ATTACK_SECONDS:-0.2}
 
 setup() {
 	echo original >"$OUT/bad"
