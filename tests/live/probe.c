@@ -418,9 +418,12 @@ static int list_one(const char *name, const struct stat *st, int type, struct FT
 	char names[4096], value[256];
 	ssize_t n;
 
-	(void)type;
 	(void)ftw;
 	say("%s", name);
+	if (type == FTW_NS) {
+		say(" ?"), done();
+		return 0;
+	}
 	describe_stat(st);
 	if (S_ISREG(st->st_mode))
 		describe_content(name);

@@ -3,10 +3,10 @@
 . "$(dirname "$0")/probes.sh"
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
-sections="open openat openat2 args names addresses dirfds modes denied limits"
+sections="open openat2 args names addresses dirfds modes denied limits"
 differ probe fast $sections
-differ probe-raw fast $sections
-differ probe-raw reads $sections
+differ probe-raw fast open dirfds limits
+differ probe-raw reads openat $sections
 for variant in probe-static probe-musl; do
 	has "$variant" && differ "$variant" fast args names addresses dirfds modes denied limits
 done
