@@ -79,6 +79,8 @@ LIVE = $(sort $(wildcard tests/live/*.t tests/attack/*.t))
 export CORDON ?= $(abspath $(OUT)/cordon)
 export LIVE_BUILD ?= $(abspath $(OUT)/tests/live)
 export ATTACK_BUILD ?= $(abspath $(OUT)/tests/attack)
+# So many test programs run at the same time; several of them start programs of their own.
+J ?= 2
 # As many jobs as there are processors, unless the user said how many.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -103,7 +105,7 @@ help:
 	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
 	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
 	@echo 'make clean      remove $(OUT)'
-	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, DYNAMIC=1, WERROR=1, V=1, T (tests to run)'
+	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, DYNAMIC=1, WERROR=1, V=1, T (tests to run), J (how many at a time)'
 
 deps:
 	@tools/deps build check
@@ -184,21 +186,21 @@ bench-programs: $(BENCH)
 
 check: deps
 	@$(MAKE) $(PARALLEL) programs docs-current
-	@tests/run $(or $(T),$(UNIT) $(FUZZ) $(LIVE))
+	@tests/run -j $(J) $(or $(T),$(UNIT) $(FUZZ) $(LIVE))
 unit:
 	@$(MAKE) $(PARALLEL) unit-programs fuzz-programs docs-current
-	@tests/run $(or $(T),$(UNIT) $(FUZZ))
+	@tests/run -j $(J) $(or $(T),$(UNIT) $(FUZZ))
 live:
 	@$(MAKE) $(PARALLEL) all
-	@tests/run $(or $(T),$(LIVE))
+	@tests/run -j $(J) $(or $(T),$(LIVE))
 
 sanitize: deps
 	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan programs
 	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan all unit-programs
-	@tests/run $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
-	@tests/run $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
-	CORDON=$(abspath $(OUT)/asan/cordon) tests/run $(or $(T),$(LIVE))
-	CORDON=$(abspath $(OUT)/tsan/cordon) tests/run $(or $(T),$(sort $(wildcard tests/attack/*.t)))
+	@tests/run -j $(J) $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
+	@tests/run -j $(J) $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
+	CORDON=$(abspath $(OUT)/asan/cordon) tests/run -j $(J) $(or $(T),$(LIVE))
+	CORDON=$(abspath $(OUT)/tsan/cordon) tests/run -j $(J) $(or $(T),$(sort $(wildcard tests/attack/*.t)))
 
 FUZZ_TIME ?= 30
 fuzz:
