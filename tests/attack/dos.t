@@ -1,5 +1,6 @@
 #!/bin/bash
 # The supervisor under load and abuse: the session goes on, memory and descriptors stay bounded, records stay readable.
+# Runs alone.
 . "$(dirname "$0")/lib.sh"
 
 export SHARED=$work/shared

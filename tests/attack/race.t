@@ -1,5 +1,6 @@
 #!/bin/bash
 # Arguments that change while a call is decided.
+# Runs alone.
 . "$(dirname "$0")/lib.sh"
 export ATTACK_SECONDS=${ATTACK_SECONDS:-0.2}
 
