@@ -175,11 +175,14 @@ static void do_exec(struct call *c, int dirfd, int path, int flags)
 	}
 	rc = judge_object(c, ACCESS_EXEC, &o, O_RDONLY);
 	object_close(&o);
+	if (rc == EPERM) { /* EACCES, so that a search along PATH goes on */
+		rc = EACCES;
+		c->event.err = EACCES;
+	}
 	if (rc == 0)
 		call_continue(c);
 	else
-		/* EACCES, so that a search along PATH goes on. */
-		judge_answer(c, rc == EPERM ? EACCES : rc);
+		judge_answer(c, rc);
 }
 
 static void handle_execve(struct call *c)
