@@ -217,10 +217,10 @@ static int bound_to(struct sockets *t, int type, const struct sockaddr_un *a, so
  * line of /proc/net/unix is "num: refs proto flags type state inode path". What follows the inode is not compared: it shows
  * different names alike. Nothing in the session can put a line of its own there, as bind() refuses line breaks.
  */
-bool sockets_is_own_abstract(struct session *s, int type, const struct sockaddr_un *a, socklen_t len)
+bool sockets_is_own_abstract(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len)
 {
 	unsigned long inodes[SAME_NAME_MAX], inode;
-	int n = bound_to(s->sockets, type, a, len, inodes);
+	int n = bound_to(s->sockets, type_of(fd), a, len, inodes);
 	FILE *f = n > 0 ? fopen("/proc/net/unix", "re") : NULL;
 	char *line = NULL;
 	size_t size = 0;
@@ -236,6 +236,14 @@ bool sockets_is_own_abstract(struct session *s, int type, const struct sockaddr_
 	if (f)
 		fclose(f);
 	return own;
+}
+
+bool sockets_is_own_listener(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
 }
 
 /* Marks the sockets that the process holds. */

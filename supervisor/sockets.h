@@ -45,8 +45,12 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, st
 void sockets_note_file(struct session *s, const struct statx *st);
 bool sockets_is_own_file(struct session *s, const struct statx *st);
 
-/* True when the abstract name (first byte of sun_path NUL) belongs to a socket of this type and session now. */
-bool sockets_is_own_abstract(struct session *s, int type, const struct sockaddr_un *a, socklen_t len);
+/* True when the abstract name (first byte of sun_path NUL) belongs to a socket of this session now, of the type of fd. */
+bool sockets_is_own_abstract(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len);
+
+/* True when fd is connected to a socket of the session: who listens is noted by the kernel at listen(), which for the
+ * session's own is the supervisor's call. */
+bool sockets_is_own_listener(int fd);
 
 /* Drops the duplicates of sockets that no member holds. */
 void sockets_sweep(struct session *s);

@@ -146,15 +146,6 @@ static void unknown_socket(struct call *c, const char *op)
 	refuse(c, op, EPERM, "an inherited or received socket was refused: it was not made in this session");
 }
 
-/* Who listens is noted by the kernel at listen(), which for sockets of the session is the supervisor's own call. */
-static bool is_own_listener(int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
-}
-
 /* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
 static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to,
 			    socklen_t to_len, const struct sockaddr_un *named, socklen_t named_len)
@@ -170,7 +161,7 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 	rc = connect(fd, (const struct sockaddr *)to, to_len) < 0 ? -errno : 0;
 	if (block)
 		wake = crew_block_end(c);
-	if (rc == 0 && !is_own_listener(fd)) {
+	if (rc == 0 && !sockets_is_own_listener(fd)) {
 		/* Another took the name after it was looked at. */
 		shutdown(fd, SHUT_RDWR);
 		rc = -EPERM;
@@ -220,12 +211,8 @@ static void connect_file(struct call *c, int fd, uint64_t inode, const struct so
 
 static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
 {
-	socklen_t size = sizeof(int);
-	int type = 0;
-
-	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (!sockets_is_own_abstract(c->s, type, a, (socklen_t)len)) {
+	if (!sockets_is_own_abstract(c->s, fd, a, (socklen_t)len)) {
 		refuse(c, "connect", EPERM,
 		       "connect to an abstract Unix socket refused: only those of this session can be "
 		       "reached");

@@ -46,7 +46,8 @@ const struct sysc sysc_seccomp = {
 	.name = "seccomp",
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF_ERRNO(EBUSY, ARG_ANY(1, SECCOMP_FILTER_FLAG_NEW_LISTENER))),
-	.doc = "Filters of a program's own can only forbid more; one with a listener, which could also allow, is "
+	.doc = "Filters of a program's own can only forbid more; one with a listener, which could also "
+	       "allow, is "
 	       "refused.",
 };
 

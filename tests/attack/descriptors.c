@@ -25,7 +25,8 @@ static int report(int won)
 static int metadata(int argc, char **argv)
 {
 	struct timespec t[2] = {{1000, 0}, {1000, 0}};
-	int fd = open(out("file"), O_RDONLY), dir = open(getenv("OUT"), O_RDONLY | O_DIRECTORY), won = 0, flags = 0, p;
+	int fd = open(out("file"), O_RDONLY), dir = open(getenv("OUT"), O_RDONLY | O_DIRECTORY), won = 0,
+	    flags = 0, p;
 	char proc[64];
 	struct stat st;
 
@@ -107,7 +108,8 @@ static int passed(int argc, char **argv)
 	int p[2], fd, won = 0;
 	char control[CMSG_SPACE(sizeof(int))] = "", byte = 'x';
 	struct iovec io = {&byte, 1};
-	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *cm = CMSG_FIRSTHDR(&m);
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, p) < 0)
@@ -134,5 +136,6 @@ static int passed(int argc, char **argv)
 	return report(won);
 }
 
-static const struct attack list[] = {{"metadata", metadata}, {"content", content}, {"inherited", inherited}, {"passed", passed}};
+static const struct attack list[] = {
+	{"metadata", metadata}, {"content", content}, {"inherited", inherited}, {"passed", passed}};
 ATTACK_MAIN(list)

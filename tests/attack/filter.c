@@ -33,13 +33,17 @@ static int verdict(void)
 /* int 0x80 with 32-bit numbers and a path below 4 GB. */
 static int i386(int argc, char **argv)
 {
-	char *low = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	char *low = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	long rc;
 
 	if (low == MAP_FAILED)
 		broken("mmap");
 	strcpy(low, out("new"));
-	__asm__ volatile("int $0x80" : "=a"(rc) : "a"(5L), "b"(low), "c"(O_WRONLY | O_CREAT), "d"(0644) : "memory");
+	__asm__ volatile("int $0x80"
+			 : "=a"(rc)
+			 : "a"(5L), "b"(low), "c"(O_WRONLY | O_CREAT), "d"(0644)
+			 : "memory");
 	if (!made() && !getenv("CONFINED")) {
 		printf("# no 32-bit calls in this kernel\n");
 		return SKIP;
@@ -94,8 +98,10 @@ static int flags(int argc, char **argv)
 
 static int namespaces(int argc, char **argv)
 {
-	static const unsigned long kinds[] = {CLONE_NEWUSER, CLONE_NEWUSER | CLONE_NEWNS, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET,
-					      CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP};
+	static const unsigned long kinds[] = {CLONE_NEWUSER, CLONE_NEWUSER | CLONE_NEWNS,
+					      CLONE_NEWNS,   CLONE_NEWPID,
+					      CLONE_NEWNET,  CLONE_NEWIPC,
+					      CLONE_NEWUTS,  CLONE_NEWCGROUP};
 	struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
 	int won = 0;
 
@@ -129,18 +135,47 @@ static int namespaces(int argc, char **argv)
 
 static int forbidden(int argc, char **argv)
 {
-	static const long numbers[] = {SYS_mount,	  SYS_umount2,	SYS_pivot_root, SYS_chroot,	SYS_setns,	SYS_bpf,
-				       SYS_perf_event_open, SYS_keyctl,	SYS_add_key,	SYS_acct,	SYS_swapon,	SYS_reboot,
-				       SYS_init_module,	  SYS_kexec_load, SYS_quotactl,	SYS_userfaultfd, SYS_fanotify_init,
-				       425,		  426,		427,		428,		429,		430,
-				       431,		  432,		433,		438,		440,		442,
-				       443,		  448,		467,		1000,		-1 & 0x3fffffff};
+	static const long numbers[] = {SYS_mount,
+				       SYS_umount2,
+				       SYS_pivot_root,
+				       SYS_chroot,
+				       SYS_setns,
+				       SYS_bpf,
+				       SYS_perf_event_open,
+				       SYS_keyctl,
+				       SYS_add_key,
+				       SYS_acct,
+				       SYS_swapon,
+				       SYS_reboot,
+				       SYS_init_module,
+				       SYS_kexec_load,
+				       SYS_quotactl,
+				       SYS_userfaultfd,
+				       SYS_fanotify_init,
+				       425,
+				       426,
+				       427,
+				       428,
+				       429,
+				       430,
+				       431,
+				       432,
+				       433,
+				       438,
+				       440,
+				       442,
+				       443,
+				       448,
+				       467,
+				       1000,
+				       -1 & 0x3fffffff};
 	int won = 0;
 
 	/* Garbage arguments: what the kernel itself would say is EFAULT, EINVAL or EBADF, not a refusal. */
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		errno = 0;
-		if (syscall(numbers[i], -1L, -1L, -1L, -1L, -1L) >= 0 || (errno != EPERM && errno != ENOSYS)) {
+		if (syscall(numbers[i], -1L, -1L, -1L, -1L, -1L) >= 0 ||
+		    (errno != EPERM && errno != ENOSYS)) {
 			printf("# call %ld: %s\n", numbers[i], strerror(errno));
 			won++;
 		}
@@ -264,7 +299,8 @@ static bool stop_and_change(int request, bool by_filter, bool memory)
 				memset(&word, 0, sizeof(word));
 				if (k <= strlen(out("dir")))
 					memcpy(&word, out("dir") + k, strnlen(out("dir") + k, 8));
-				if (k > strlen(out("dir")) || ptrace(PTRACE_POKEDATA, pid, (long)regs.rdi + (long)k, word) < 0)
+				if (k > strlen(out("dir")) ||
+				    ptrace(PTRACE_POKEDATA, pid, (long)regs.rdi + (long)k, word) < 0)
 					break;
 			}
 		} else if (regs.orig_rax == SYS_mkdir) {

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the tests here share. An attack is a program that is started in a directory that the policy allows ($IN), with a
 # forbidden one beside it ($OUT). It must succeed without cordon, so that a broken attack does not pass for a
 # good defence, and fail with it; and $OUT must be afterwards what it was before.
@@ -77,7 +78,8 @@ attack() {
 	program "$prog"
 	fresh
 	before native
-	timeout -k 5 60 "$build/$prog" "$@" >"$work/native.log" 2>&1
+	# A race ends when it is won, so there may be much time for it.
+	ATTACK_SECONDS=8 timeout -k 5 60 "$build/$prog" "$@" >"$work/native.log" 2>&1
 	rc=$?
 	after native
 	if [ $rc = 77 ]; then

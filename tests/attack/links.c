@@ -15,7 +15,8 @@ static int changed(void)
 
 	if (stat(out("file"), &st) < 0)
 		broken("%s", out("file"));
-	return file_has(out("file"), "attacked") || (st.st_mode & 0777) == 0606 || st.st_mtime == 1000 ? WON : LOST;
+	return file_has(out("file"), "attacked") || (st.st_mode & 0777) == 0606 || st.st_mtime == 1000 ? WON
+												       : LOST;
 }
 
 static int in_place(int argc, char **argv)

@@ -33,9 +33,17 @@ static int race(void (*flip)(void *), bool (*try)(void))
 /* Ways to the protected names themselves. */
 static int plain(int argc, char **argv)
 {
-	static const char *const names[] = {
-		"repo/.git/hooks/post-commit", "repo/.git/config", "repo/.GIT/config", ".bashrc", "./.bashrc", "a/../.bashrc",
-		".BASHRC", "a/b/.mcp.json", ".vscode/tasks.json", ".claude/settings.json", ".claude/commands/x.md"};
+	static const char *const names[] = {"repo/.git/hooks/post-commit",
+					    "repo/.git/config",
+					    "repo/.GIT/config",
+					    ".bashrc",
+					    "./.bashrc",
+					    "a/../.bashrc",
+					    ".BASHRC",
+					    "a/b/.mcp.json",
+					    ".vscode/tasks.json",
+					    ".claude/settings.json",
+					    ".claude/commands/x.md"};
 	int won = 0;
 
 	mkdir("a", 0755);
@@ -112,7 +120,8 @@ static int new_git(int argc, char **argv)
 	rmdir("repo/.git");
 	mkdir("repo/.git", 0755);
 	mkdir("repo/.git/hooks", 0755);
-	return won_if(write_file("repo/.git/hooks/pre-commit", "attacked") || write_file("repo/.git/config", "attacked"));
+	return won_if(write_file("repo/.git/hooks/pre-commit", "attacked") ||
+		      write_file("repo/.git/config", "attacked"));
 }
 
 static int parent_away(int argc, char **argv)
@@ -140,8 +149,8 @@ static int git_file(int argc, char **argv)
 
 static int git_parts(int argc, char **argv)
 {
-	static const char *const names[] = {"commondir", "config.worktree", "modules/m/config", "modules/m/hooks/x",
-					    "worktrees/w/commondir"};
+	static const char *const names[] = {"commondir", "config.worktree", "modules/m/config",
+					    "modules/m/hooks/x", "worktrees/w/commondir"};
 	char name[64];
 	int won = 0;
 

@@ -76,7 +76,7 @@ static bool own_and_fire(pid_t pid, int how)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, p) < 0)
 		broken("socketpair");
-	rc = how == 0   ? fcntl(p[0], F_SETOWN, pid)
+	rc = how == 0	? fcntl(p[0], F_SETOWN, pid)
 	     : how == 1 ? fcntl(p[0], 15 /* F_SETOWN_EX */, &ex)
 	     : how == 2 ? ioctl(p[0], FIOSETOWN, &pid)
 	     : how == 3 ? ioctl(p[0], SIOCSPGRP, &pid)
@@ -225,19 +225,22 @@ static bool shows(int fd)
 /* Files of /proc/PID. */
 static bool try_proc(pid_t pid)
 {
-	static const char *const names[] = {"environ",	 "mem",	    "maps",   "auxv",	      "fd/0",	 "root/etc/passwd", "cwd",
-					    "root",	 "exe",	    "io",     "task/%d/mem",  "syscall", "task/%d/environ", "smaps",
-					    "map_files", "pagemap", "ns/net", "task/%d/fd/0", "stack",	 "personality"};
-	static const char *const writes[] = {"oom_score_adj", "comm", "coredump_filter", "timerslack_ns", "clear_refs", "mem"};
-	const char *const prefixes[] = {"/proc", "/proc/self/root/proc", "/proc/self/..", "/proc/self/task/../..",
-					       getenv("PROC") ? getenv("PROC") : "/proc"};
+	static const char *const names[] = {
+		"environ",   "mem",	"maps",	  "auxv",	  "fd/0",    "root/etc/passwd", "cwd",
+		"root",	     "exe",	"io",	  "task/%d/mem",  "syscall", "task/%d/environ", "smaps",
+		"map_files", "pagemap", "ns/net", "task/%d/fd/0", "stack",   "personality"};
+	static const char *const writes[] = {"oom_score_adj", "comm",	    "coredump_filter",
+					     "timerslack_ns", "clear_refs", "mem"};
+	const char *const prefixes[] = {"/proc", "/proc/self/root/proc", "/proc/self/..",
+					"/proc/self/task/../..", getenv("PROC") ? getenv("PROC") : "/proc"};
 	char leaf[64], name[PATH_MAX];
 	int got = 0;
 
 	for (size_t k = 0; k < sizeof(prefixes) / sizeof(*prefixes); k++) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 			/* There a link stands for the path that it shows, which is free to all. */
-			if (k == 4 && getenv("PROC") && strstr("fd/0 root/etc/passwd cwd root exe ns/net task/%d/fd/0", names[i]))
+			if (k == 4 && getenv("PROC") &&
+			    strstr("fd/0 root/etc/passwd cwd root exe ns/net task/%d/fd/0", names[i]))
 				continue;
 			snprintf(leaf, sizeof(leaf), names[i], pid);
 			snprintf(name, sizeof(name), "%s/%d/%s", prefixes[k], pid, leaf);
@@ -339,7 +342,9 @@ static int on_each(int argc, char **argv)
 			errno = 0;
 			if (tries[i].fn(pids[k])) {
 				printf("# %s on %d (%s)\n", argv[1], pids[k],
-				       k == 0 ? "victim" : k == 1 ? "supervisor" : "front");
+				       k == 0	? "victim"
+				       : k == 1 ? "supervisor"
+						: "front");
 				won++;
 			} else {
 				err = errno;
@@ -402,7 +407,8 @@ static int core_file(int argc, char **argv)
 	struct rlimit lim = {RLIM_INFINITY, RLIM_INFINITY};
 	pid_t pid;
 
-	if (!file_has("/proc/sys/kernel/core_pattern", "core") || file_has("/proc/sys/kernel/core_pattern", "/") ||
+	if (!file_has("/proc/sys/kernel/core_pattern", "core") ||
+	    file_has("/proc/sys/kernel/core_pattern", "/") ||
 	    file_has("/proc/sys/kernel/core_pattern", "|")) {
 		printf("# core files go elsewhere\n");
 		return SKIP;
@@ -442,11 +448,8 @@ static int tty_input(int argc, char **argv)
 }
 
 static const struct attack list[] = {
-	{"on", on_each},
-	{"kill_race", group_race},
-	{"nice_race", group_race},
-	{"core_file", core_file},
-	{"tty_input", tty_input},
+	{"on", on_each},	  {"kill_race", group_race}, {"nice_race", group_race},
+	{"core_file", core_file}, {"tty_input", tty_input},
 };
 
 int main(int argc, char **argv)

@@ -11,9 +11,7 @@ before() {
 	unset CONFINED
 	[ "$1" != inside ] || export CONFINED=1
 }
-died=false
 after() {
-	kill -0 "$VICTIM" 2>/dev/null || died=true
 	kill -CONT "$VICTIM" 2>/dev/null
 	kill -9 "$VICTIM" 2>/dev/null
 	wait "$VICTIM" 2>/dev/null >&2
@@ -21,7 +19,6 @@ after() {
 
 for a in kill kill_group tkill tgkill sigqueue tgsigqueue pidfd_open pidfd_proc setown setown_ex fiosetown siocspgrp setown_group seize \
 	attach vm_read kcmp robust_list prlimit affinity scheduler param sched_attr nice nice_group ioprio pidfd_getfd proc proc_dirfd; do
-	died=false
 	attack "on strangers: $a" process on $a
 done
 # shellcheck disable=SC2034

@@ -28,10 +28,10 @@ attack 'a directory becomes a link, absolute: open' race link open absolute
 for a in write chmod truncate link_from read; do
 	[ $a = link_from ] || attack "the last name becomes a link: $a" race last_link $a
 done
-attack 'a dangling link changes its target' race dangling
-attack 'the directory of a call is replaced by dup2' race dirfd
-attack 'the descriptor of a call is replaced by dup2' race fd
-attack 'the working directory is changed by another thread' race cwd
-attack 'the flags of openat2 change: O_RDONLY to O_RDWR' race flags
-attack 'the flags of openat2 change: O_PATH to O_RDWR' race flags path
-ATTACK_SECONDS=1 attack 'openat2 with each restriction, a directory becomes a link' race resolve_flags
+attack 'a dangling link changes its target' race_at dangling
+attack 'the directory of a call is replaced by dup2' race_at dirfd
+attack 'the descriptor of a call is replaced by dup2' race_at fd
+attack 'the working directory is changed by another thread' race_at cwd
+attack 'the flags of openat2 change: O_RDONLY to O_RDWR' race_at flags
+attack 'the flags of openat2 change: O_PATH to O_RDWR' race_at flags path
+ATTACK_SECONDS=1 attack 'openat2 with each restriction, a directory becomes a link' race_at resolve_flags

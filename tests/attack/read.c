@@ -36,7 +36,8 @@ static bool fd_has(int fd)
 
 static bool can_read(const char *path)
 {
-	return fd_has(open(path, O_RDONLY | O_NONBLOCK)) || fd_has(open(path, O_RDWR)) || fd_has(openat(AT_FDCWD, path, 3));
+	return fd_has(open(path, O_RDONLY | O_NONBLOCK)) || fd_has(open(path, O_RDWR)) ||
+	       fd_has(openat(AT_FDCWD, path, 3));
 }
 
 static int report(int won)
@@ -215,9 +216,9 @@ static int new_names(int argc, char **argv)
 		won += say("rename", rename(target(i), "other") == 0 && can_read("other"));
 		unlink("other");
 		write_file("other", "x");
-		won += say("exchange",
-			   syscall(SYS_renameat2, AT_FDCWD, target(i), AT_FDCWD, "other", RENAME_EXCHANGE) == 0 &&
-				   can_read("other"));
+		won += say("exchange", syscall(SYS_renameat2, AT_FDCWD, target(i), AT_FDCWD, "other",
+					       RENAME_EXCHANGE) == 0 &&
+					       can_read("other"));
 		unlink("other");
 	}
 	won += say("rename of the directory", rename("hidden", "seen") == 0 && can_read("seen/secret"));

@@ -77,8 +77,8 @@ static int plain(int argc, char **argv)
 static void flip_files(void *arg)
 {
 	syscall(SYS_renameat2, AT_FDCWD, "victim.sock", AT_FDCWD, "s", 2 /* RENAME_EXCHANGE */);
-	rename("victim.sock", "s");
-	rename("s", "victim.sock");
+	syscall(SYS_renameat2, AT_FDCWD, "victim.sock", AT_FDCWD, "s", 1 /* RENAME_NOREPLACE */);
+	syscall(SYS_renameat2, AT_FDCWD, "s", AT_FDCWD, "victim.sock", 1);
 }
 
 static int bind_race(int argc, char **argv)
@@ -187,7 +187,6 @@ static int address_race(int argc, char **argv)
 	return won ? WON : LOST;
 }
 
-
 /* Every type, for a socket whose messages name their destination. */
 static int datagrams(int argc, char **argv)
 {
@@ -197,9 +196,11 @@ static int datagrams(int argc, char **argv)
 	address(&a, out("dgram"));
 	for (int type = 0; type < 16; type++)
 		for (int bits = 0; bits < 4; bits++) {
-			int t = type | (bits & 1 ? SOCK_CLOEXEC : 0) | (bits & 2 ? SOCK_NONBLOCK : 0), pair[2];
+			int t = type | (bits & 1 ? SOCK_CLOEXEC : 0) | (bits & 2 ? SOCK_NONBLOCK : 0),
+			    pair[2];
 			struct iovec io = {"attacked", 8};
-			struct msghdr m = {.msg_name = &a, .msg_namelen = sizeof(a), .msg_iov = &io, .msg_iovlen = 1};
+			struct msghdr m = {
+				.msg_name = &a, .msg_namelen = sizeof(a), .msg_iov = &io, .msg_iovlen = 1};
 			int fd = socket(AF_UNIX, t, 0);
 
 			if (fd >= 0)
@@ -208,7 +209,8 @@ static int datagrams(int argc, char **argv)
 				won += send(fd, "attacked", 8, MSG_NOSIGNAL) == 8;
 			close(fd);
 			if (socketpair(AF_UNIX, t, 0, pair) == 0) {
-				sendto(pair[0], "attacked", 8, MSG_NOSIGNAL, (struct sockaddr *)&a, sizeof(a));
+				sendto(pair[0], "attacked", 8, MSG_NOSIGNAL, (struct sockaddr *)&a,
+				       sizeof(a));
 				sendmsg(pair[0], &m, MSG_NOSIGNAL);
 				connect(pair[0], (struct sockaddr *)&a, sizeof(a));
 				send(pair[0], "attacked", 8, MSG_NOSIGNAL);
@@ -223,7 +225,8 @@ static int datagrams(int argc, char **argv)
 
 static int inet(int argc, char **argv)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(getenv("PORT"))),
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons((uint16_t)atoi(getenv("PORT"))),
 				.sin_addr = {htonl(INADDR_LOOPBACK)}};
 	static const int protocols[] = {0, IPPROTO_TCP, 262 /* MPTCP */};
 	int won = 0;
@@ -296,9 +299,15 @@ static int bind_elsewhere(int argc, char **argv)
 }
 
 static const struct attack list[] = {
-	{"plain", plain},	      {"bind_race", bind_race},	    {"other_type", other_type},
-	{"forged_line", forged_line}, {"confused_name", confused_name}, {"address_race", address_race},
-	{"datagrams", datagrams},     {"inet", inet},		    {"families", families},
+	{"plain", plain},
+	{"bind_race", bind_race},
+	{"other_type", other_type},
+	{"forged_line", forged_line},
+	{"confused_name", confused_name},
+	{"address_race", address_race},
+	{"datagrams", datagrams},
+	{"inet", inet},
+	{"families", families},
 	{"bind_elsewhere", bind_elsewhere},
 };
 
@@ -352,7 +361,8 @@ static int serve(void)
 	serve_unix(getenv("ABSTRACT"), false);
 	serve_unix(getenv("ABSTRACT_NUL"), true);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
-	if (bind(fd, (struct sockaddr *)&in, len) < 0 || listen(fd, 100) < 0 || getsockname(fd, (struct sockaddr *)&in, &len) < 0)
+	if (bind(fd, (struct sockaddr *)&in, len) < 0 || listen(fd, 100) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&in, &len) < 0)
 		broken("port");
 	answer(fd);
 	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
