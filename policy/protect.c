@@ -21,6 +21,16 @@ static const char *const protected_names[] = {
 	".zshenv",
 	".zlogin",
 	".profile",
+	".bash_aliases",
+	/* Of graphical logins. */
+	".xprofile",
+	".xsession",
+	".xinitrc",
+	/* Editors and debuggers run what stands in them. */
+	".vimrc",
+	".exrc",
+	".gdbinit",
+	".lldbinit",
 	/* direnv runs it on entering the directory. */
 	".envrc",
 	/* Aliases, editors, filters, sshCommand: git runs what they name. */
@@ -31,6 +41,8 @@ static const char *const protected_names[] = {
 	".ripgreprc",
 	/* Servers that an agent starts, what it may do unasked and what it runs around each step. */
 	".mcp.json",
+	".cursor/mcp.json",
+	".cursor/hooks.json",
 	".claude/commands",
 	".claude/agents",
 	".claude/hooks",

@@ -60,10 +60,10 @@ static size_t list_for_write(const struct request *q, const struct verdict *v, s
 	/* To remove the whole root of an allow rule is hardly what anyone wants allowed. */
 	if (r && v->decision == VERDICT_DENY && r->kind != RULE_DENY_READ && q->type == OBJ_DIR)
 		return 0;
-	/* All of "/" is never suggested. */
+	/* The narrowest that does: removing needs the directory. All of "/" is never suggested. */
+	out[n++] = (struct suggestion){RULE_ALLOW_WRITE, "allow_write", q->len};
 	if (changes_directory(q->access) && parent > 1)
 		out[n++] = (struct suggestion){RULE_ALLOW_WRITE, "allow_write", parent};
-	out[n++] = (struct suggestion){RULE_ALLOW_WRITE, "allow_write", q->len};
 	if (r && r->kind == RULE_DENY_READ)
 		out[n++] = (struct suggestion){RULE_ALLOW_READ, "allow_read", q->len};
 	return n;

@@ -52,6 +52,17 @@ static bool add_files(struct opts *all, const struct opts *o)
 	return true;
 }
 
+static bool will_run(const struct loaded *l)
+{
+	struct rules_gap gaps[RULES_GAPS];
+	size_t n = rules_gaps(l, gaps);
+	bool ok = rules_check_cwd(l, true);
+
+	for (size_t i = 0; i < n; i++)
+		ok = ok && !gaps[i].refused;
+	return ok;
+}
+
 int check_command(const struct opts *o)
 {
 	struct mounts *mounts;
@@ -75,5 +86,6 @@ int check_command(const struct opts *o)
 		perror("cordon: standard output");
 		return FAULTY;
 	}
-	return 0;
+	/* What a run would refuse is no policy to put in place. */
+	return will_run(&l) ? 0 : FAULTY;
 }

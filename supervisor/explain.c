@@ -264,6 +264,12 @@ int explain_command(const struct opts *o)
 	int status, pair[2];
 	pid_t asker;
 
+	for (int i = 1; i < o->argc; i++)
+		if (o->argv[i][0] == '-') {
+			fprintf(stderr, "cordon: options go before the operation; a path is written ./%s\n",
+				o->argv[i]);
+			return FAILED;
+		}
 	if (!op || o->argc < 2) {
 		fprintf(stderr, "cordon: usage: cordon [OPTION...] explain "
 				"read|write|create|delete|rename|exec PATH...\n");

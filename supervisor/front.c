@@ -44,6 +44,20 @@ static void stop_self(int sig)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Ends as the command did: a shell's loop stops at Ctrl-C only if what it ran died of the signal. No core file is
+ * written: this process is not dumpable. Returns the exit status that stands for it if the signal does not end us. */
+static int die_by(int sig)
+{
+	sigset_t set;
+
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return 128 + sig;
+}
+
 static void on_signal(int signals, int sock)
 {
 	struct signalfd_siginfo info;
@@ -173,6 +187,9 @@ int front_wait(pid_t supervisor, int sock, const char *tmpdir)
 		} else if (m.kind == FRONT_EXIT) {
 			waitpid(supervisor, NULL, 0);
 			return m.value;
+		} else if (m.kind == FRONT_KILLED) {
+			waitpid(supervisor, NULL, 0);
+			return die_by(m.value);
 		}
 	}
 	return supervisor_died(supervisor, self.start, tmpdir);

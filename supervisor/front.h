@@ -9,12 +9,12 @@
 
 #include <sys/types.h>
 
-enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT };
+enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT, FRONT_KILLED };
 
 /* On a SOCK_SEQPACKET pair between the two. */
 struct front_message {
 	enum front_kind kind;
-	int value; /* signal number, or exit status */
+	int value; /* exit status with FRONT_EXIT, else a signal's number */
 };
 
 /* Waits for the supervisor and returns the exit status. tmpdir: removed if the supervisor could not. */

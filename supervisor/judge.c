@@ -108,22 +108,34 @@ static int refuse_by(struct call *c, const struct request *q, const struct verdi
 	return refused(c, native ? native : EPERM);
 }
 
+/* A fact about an existing object that refuses a change whatever the path rules say. */
+struct fact {
+	const char *rule, *text; /* for the record and for the message */
+	const char *suggestion;	 /* NULL: none */
+};
+
+static const struct fact fact_sealed = {"protect", "protect (built-in): it belongs to this sandbox", NULL};
+static const struct fact fact_git = {"protect", "protect (built-in)", NULL};
+static const struct fact fact_links = {
+	"hardlinks = refuse", "hardlinks = refuse: the file has other names that this session did not make",
+	"hardlinks = allow"};
+
 /* A refusal by a built-in rule about an object with a name. */
-static int refuse_builtin(struct call *c, enum access a, const char *name, size_t len, const char *rule,
-			  const char *text)
+static int refuse_builtin(struct call *c, enum access a, const char *name, size_t len, const struct fact *f)
 {
 	struct request q = {.access = a, .path = name, .len = len};
 	struct verdict v = {.decision = VERDICT_DENY};
 	size_t n;
 
 	c->event.rule = NULL;
-	c->event.rule_name = rule;
+	c->event.rule_name = f->rule;
+	c->event.suggestion = f->suggestion;
 	policy_explain(&q, &v, c->s->home, c->message, sizeof(c->message));
 	/* "write PATH refused: no rule..." becomes "write PATH refused by RULE". */
 	n = strlen(c->message);
 	for (char *p = strstr(c->message, " refused"); p; p = strstr(p + 1, " refused"))
 		n = (size_t)(p - c->message);
-	snprintf(c->message + n, sizeof(c->message) - n, " refused by %s", text ? text : rule);
+	snprintf(c->message + n, sizeof(c->message) - n, " refused by %s", f->text);
 	c->event.message = c->message;
 	return refused(c, EPERM);
 }
@@ -344,19 +356,9 @@ static bool changes_git(enum access a, const char *name, size_t len, const struc
 	return !S_ISDIR(st->stx_mode) || a == ACCESS_DELETE || a == ACCESS_RENAME;
 }
 
-/* A fact about an existing object that refuses a change whatever the path rules say. */
-struct fact {
-	const char *rule, *text; /* for the record and for the message */
-};
-
-static const struct fact fact_sealed = {"protect", "protect (built-in): it belongs to this sandbox"};
-static const struct fact fact_git = {"protect", "protect (built-in)"};
-static const struct fact fact_links = {
-	"hardlinks = refuse", "hardlinks = refuse (the file has other names that this session did not make)"};
-
 /* NULL: none. */
 static const struct fact *change_refused(const struct session *s, enum access a, const char *name, size_t len,
-				  const struct statx *st)
+					 const struct statx *st)
 {
 	if (idset_has(s->sealed, st))
 		return &fact_sealed;
@@ -383,7 +385,7 @@ static int judge_named(struct call *c, enum access a, const struct object *o)
 	bool holds;
 
 	if (fact) {
-		int rc = refuse_builtin(c, a, o->name, o->len, fact->rule, fact->text);
+		int rc = refuse_builtin(c, a, o->name, o->len, fact);
 
 		/* git dates packs that it shares with other clones, and does without. touch says so itself. */
 		if (a == ACCESS_METADATA && strstr(c->sysc->name, "utime") && has_other_names(c->s, &o->st))
@@ -468,7 +470,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	q.type = e->exists ? type_of(&e->st) : e->becomes_dir || a == ACCESS_MKDIR ? OBJ_DIR : OBJ_ABSENT;
 	fact = e->exists ? change_refused(c->s, a, e->name, e->len, &e->st) : NULL;
 	if (fact)
-		return refuse_builtin(c, a, e->name, e->len, fact->rule, fact->text);
+		return refuse_builtin(c, a, e->name, e->len, fact);
 	v = policy_decide(c->s->policy, &q);
 	c->event.rule = v.rule;
 	if (!decision_holds(c->s, &v, e->dir.fd, e->exists ? &e->st : NULL, e->name, e->len))

@@ -94,7 +94,14 @@ static char *read_policy(const char *name, size_t *len, struct faults *f)
 static void load_file(struct loaded *l, const struct config_env *env, const char *name, struct faults *f)
 {
 	size_t len;
-	char *bytes = read_policy(name, &len, f);
+	char *bytes;
+
+	if (strcmp(name, "built-in") == 0) {
+		l->builtin = true;
+		config_load_ini(l->config, env, "built-in", config_default_ini, config_default_ini_len, f);
+		return;
+	}
+	bytes = read_policy(name, &len, f);
 
 	if (!bytes)
 		return;
@@ -137,9 +144,8 @@ static void load_files(struct loaded *l, const struct opts *o, const struct conf
 		load_file(l, env, o->policies[i], f);
 	if (one)
 		load_file(l, env, one, f);
-	l->builtin = o->n_policies == 0 && !one;
-	if (l->builtin)
-		config_load_ini(l->config, env, "built-in", config_default_ini, config_default_ini_len, f);
+	if (o->n_policies == 0 && !one)
+		load_file(l, env, "built-in", f);
 }
 
 bool load_config(struct loaded *l, const struct opts *o)

@@ -42,6 +42,8 @@ static const struct option_row rows[] = {
 	{"allow-read", 0, "PATH", "filesystem", "allow_read", "may be read inside what may not"},
 	{"deny-read", 0, "PATH", "filesystem", "deny_read", "may not be read"},
 	{"allow-own", 0, "PATH", "filesystem", "allow_own", "may hold what the session makes there"},
+	{"allow-protected", 0, "PATH", "filesystem", "allow_protected",
+	 "a protected name that may be written"},
 	{"allow-device", 0, "PATH", "filesystem", "allow_device", "a device beyond the usual ones"},
 	{"allow-domain", 0, "D[:PORT]", "network", "allow_domain", "a domain that may be reached"},
 	{"deny-domain", 0, "D", "network", "deny_domain", "one that may not"},

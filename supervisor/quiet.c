@@ -42,5 +42,6 @@ bool quiet_is_comfort(const char *path, size_t len)
 		return true;
 	parent = strrchr(copy, '/');
 	/* A Java virtual machine clears away what others of its user left there. */
-	return parent && (strcmp(parent + 1, "__pycache__") == 0 || fnmatch("hsperfdata_*", parent + 1, 0) == 0);
+	return parent &&
+	       (strcmp(parent + 1, "__pycache__") == 0 || fnmatch("hsperfdata_*", parent + 1, 0) == 0);
 }

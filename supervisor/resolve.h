@@ -42,7 +42,7 @@ struct object {
 /* A place in a directory: where an entry is, or would be made. */
 struct entry {
 	struct object dir;
-	int slot; /* whose name buffer holds the names */
+	int slot;		 /* whose name buffer holds the names */
 	char leaf[NAME_MAX + 2]; /* as given, with one trailing '/' where the path had any */
 	size_t leaf_len;	 /* without it */
 	bool special;		 /* ".", ".." or "/": the kernel refuses every change to it by itself */

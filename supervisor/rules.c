@@ -54,6 +54,23 @@ size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS])
 	return n;
 }
 
+bool rules_check_cwd(const struct loaded *l, bool quiet)
+{
+	if (!l->builtin || l->n_files)
+		return true;
+	if (strcmp(l->cwd, "/") == 0) {
+		fprintf(stderr,
+			"cordon: the current directory is /, and the built-in policy opens it to writing; "
+			"change to a project or give a policy (-p)\n");
+		return false;
+	}
+	if (strcmp(l->cwd, l->home) == 0 && !quiet)
+		fprintf(stderr,
+			"cordon: the current directory is your home: the command may write all in it that no "
+			"rule protects\n");
+	return true;
+}
+
 void rules_hint_local(const struct loaded *l)
 {
 	if (l->builtin && access("sandbox.ini", F_OK) == 0)

@@ -23,6 +23,9 @@ struct rules_gap {
 /* Returns how many there are. */
 size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS]);
 
+/* The built-in policy opens the current directory: refuses "/" (false, with a line) and warns of the home directory. */
+bool rules_check_cwd(const struct loaded *l, bool quiet);
+
 /* One line on stderr about a sandbox.ini in the current directory that is not in use. */
 void rules_hint_local(const struct loaded *l);
 

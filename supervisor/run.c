@@ -58,7 +58,8 @@ struct run {
 	bool exec_failed;
 	struct child_message told;
 	bool ended;
-	int status;
+	int status;    /* exit status for a shell's eyes */
+	int killed_by; /* the signal that ended the command, or 0 */
 };
 
 static char **command_line(const struct opts *o)
@@ -121,7 +122,7 @@ static bool prepare(struct run *r)
 	}
 	if (!rules_complete(&r->l, r->s.mounts, r->tmpdir[0] ? r->tmpdir : NULL))
 		return false;
-	if (!check_supported(&r->l, r->o->quiet))
+	if (!check_supported(&r->l, r->o->quiet) || !rules_check_cwd(&r->l, r->o->quiet))
 		return false;
 	if (!r->o->quiet)
 		rules_hint_local(&r->l);
@@ -269,7 +270,8 @@ static void tell_front(struct run *r, enum front_kind kind, int value)
 static void on_child_exit(struct run *r, int status)
 {
 	r->ended = true;
-	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	r->killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	r->status = r->killed_by ? 128 + r->killed_by : WEXITSTATUS(status);
 }
 
 static void on_signals(struct run *r)
@@ -293,13 +295,14 @@ static void on_signals(struct run *r)
 static void on_front(struct run *r)
 {
 	struct front_message m;
+	ssize_t n = recv(r->front, &m, sizeof(m), MSG_DONTWAIT);
 
-	if (recv(r->front, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m)) {
+	if (n == sizeof(m)) {
 		if (m.kind == FRONT_SIGNAL)
 			kill(r->s.command, m.value);
 		return;
 	}
-	if (errno == EAGAIN)
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	/* The front was killed: nobody waits for the command any more. */
 	r->ended = true;
@@ -384,7 +387,10 @@ static int supervise(struct run *r)
 	if (r->s.audit)
 		audit_close(r->s.audit);
 	tmpdir_remove(r->tmpdir);
-	tell_front(r, FRONT_EXIT, r->status);
+	if (r->killed_by && !r->exec_failed)
+		tell_front(r, FRONT_KILLED, r->killed_by);
+	else
+		tell_front(r, FRONT_EXIT, r->status);
 	return r->status;
 }
 

@@ -51,9 +51,9 @@ struct session {
 	unsigned features; /* enum sysc_feature */
 
 	int listener;
-	int proc;    /* O_PATH of /proc */
-	int self_fd; /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
-	int root;    /* O_PATH of / */
+	int proc;	  /* O_PATH of /proc */
+	int self_fd;	  /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
+	int root;	  /* O_PATH of / */
 	pid_t supervisor; /* our own pid */
 	pid_t command;	  /* the confined command's pid */
 	struct identity identity;

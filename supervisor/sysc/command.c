@@ -26,7 +26,8 @@ static void set_owner(struct call *c)
 {
 	int who = call_int(c, 2);
 
-	if (who == 0 || (who > 0 && member_is(c->s, who)) || (who < -1 && who != INT_MIN && isolate_group_is_own(c->s, -who)))
+	if (who == 0 || (who > 0 && member_is(c->s, who)) ||
+	    (who < -1 && who != INT_MIN && isolate_group_is_own(c->s, -who)))
 		call_continue(c);
 	else
 		isolate_refuse(c, "signal", who);

@@ -49,8 +49,7 @@ static void handle_socket(struct call *c)
 	}
 	if (family != AF_UNIX) {
 		refuse(c, "socket", EAFNOSUPPORT,
-		       "Connection blocked by network allowlist: internet sockets are closed in this "
-		       "version");
+		       "internet socket refused: the network is closed in this version");
 		return;
 	}
 	if (kind != SOCK_STREAM && kind != SOCK_SEQPACKET) {

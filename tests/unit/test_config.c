@@ -13,6 +13,11 @@ static const struct {
 	{"[filesytem]\nallow_write = .\n", "f:1: unknown section [filesytem]; did you mean [filesystem]?\n"},
 	{"[Filesystem]\n", "f:1: unknown section [Filesystem]; did you mean [filesystem]?\n"},
 	{"[xyzzy]\na = b\n", "f:1: unknown section [xyzzy]\n"},
+	{"[filesystem]\ndeny_read = ~/.ssh, ~/.aws\n",
+	 "f:2: deny_read = ~/.ssh, ~/.aws: one path in a line: repeat the key (\"\\,\" is the character)\n"},
+	{"[filesystem]\ndeny_read = **/*.{pem,key}\n",
+	 "f:2: deny_read = **/*.{pem,key}: '{a,b}' is no pattern here: write a line for each (\"\\{\" is the "
+	 "character)\n"},
 	{"[filesystem]\nprotect = Yes\n", "f:2: protect = Yes: neither yes nor no\n"},
 	{"[filesystem]\nprotect = yes\nprotect = no\n",
 	 "f:3: protect is set a second time (first in line 2)\n"},

@@ -80,7 +80,7 @@ static void refused_by_default(void **state)
 	(void)state;
 	CHECK(x, {"write f /etc/x", "write /etc/x refused: no allow_write covers it", "allow_write = /etc/x"},
 	      {"create - /etc/x/y", "create /etc/x/y refused: no allow_write covers it",
-	       "allow_write = /etc/x"},
+	       "allow_write = /etc/x/y"},
 	      {"mkdir - /etc/x", "create /etc/x refused: no allow_write covers it", "allow_write = /etc/x"},
 	      {"rename f /etc/x/y", "rename /etc/x/y refused: no allow_write covers it",
 	       "allow_write = /etc/x"},
