@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 
 static socklen_t address(struct sockaddr_un *a, const char *name)
 {
@@ -172,9 +173,12 @@ static int address_race(int argc, char **argv)
 	address(&a, "own.sock");
 	if (bind(own, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(own, 1000) < 0)
 		broken("own.sock");
-	if (fork() == 0)
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (double e = seconds() + 5; seconds() < e;)
 			close(accept(own, NULL, NULL));
+		_exit(0);
+	}
 	flip_to.sun_family = AF_UNIX;
 	flipper_start(&f, flip_address, NULL);
 	while (!won && seconds() < end) {
