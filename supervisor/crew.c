@@ -30,6 +30,7 @@ struct worker {
 	pthread_t thread;
 	pthread_cond_t unpark;
 	enum state state;
+	unsigned maker; /* as whom it was made: see ident.h */
 	uint64_t since; /* when it became busy */
 	struct call call;
 	/* A blocking operation, watched. Under crew->lock. */
@@ -74,6 +75,7 @@ static bool spawn(struct crew *crew, enum state state)
 		return false;
 	w->crew = crew;
 	w->state = state;
+	w->maker = ident_of_maker();
 	pthread_cond_init(&w->unpark, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
@@ -186,7 +188,7 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	struct seccomp_notif n;
 
-	ident_begin_thread(w->crew->s);
+	ident_begin_thread(w->crew->s, w->maker);
 	for (;;) {
 		take_turn(w);
 		if (!receive(w, &n))
@@ -285,10 +287,11 @@ void crew_tick(struct crew *crew)
 		else if (crew->receiving == 0 && now - w->since > STUCK_NS)
 			promote(crew);
 	}
-	pthread_mutex_unlock(&crew->lock);
+	/* Under the lock that a worker takes to become busy: one that does so later sees that nobody watches. */
 	crew->idle_ticks = busy ? 0 : crew->idle_ticks + 1;
 	if (crew->idle_ticks > 10)
 		atomic_store(&crew->watched, false);
+	pthread_mutex_unlock(&crew->lock);
 }
 
 /* The interrupting signal is let in only here: in the middle of an answer it would leave open whether the answer was

@@ -24,22 +24,45 @@ static bool lies_beneath(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && path[n] == '/';
 }
 
-/* May the command write there, so that it (or a run before) may have made what is there? */
-static bool may_be_planted(const struct config *c, const char *path)
-{
-	for (size_t i = 0; i < c->n_rules; i++) {
-		const struct rule *r = &c->rules[i];
+/* The directories in which the command may write, by the names in the rules and by where these lead: made before any link
+ * is looked at, so that the order of the rules does not matter. Of a pattern all beneath its fixed part counts. */
+struct roots {
+	char **list;
+	size_t count;
+	bool failed;
+};
 
-		if ((r->kind == RULE_ALLOW_WRITE || r->kind == RULE_ALLOW_OWN) && r->literal &&
-		    lies_beneath(path, r->path))
+static void roots_add(struct roots *r, const char *path)
+{
+	char **more = realloc(r->list, (r->count + 1) * sizeof(*more));
+
+	if (more)
+		r->list = more;
+	if (!more || !(r->list[r->count] = strdup(path)))
+		r->failed = true;
+	else
+		r->count++;
+}
+
+static void roots_free(struct roots *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		free(r->list[i]);
+	free(r->list);
+}
+
+/* May the command write there, so that it (or a run before) may have made what is there? */
+static bool may_be_planted(const struct roots *roots, const char *path)
+{
+	for (size_t i = 0; i < roots->count; i++)
+		if (lies_beneath(path, roots->list[i]))
 			return true;
-	}
-	return false;
+	return roots->failed;
 }
 
 /* The way of one path: what is resolved so far, what is left, where a link was that may have been planted. */
 struct way {
-	const struct config *c;
+	const struct roots *roots;
 	char done[2 * PATH_MAX];
 	char rest[2 * PATH_MAX];
 	char planted[PATH_MAX];
@@ -57,7 +80,7 @@ static int follow_link(struct way *w)
 	target[n] = '\0';
 	if (++w->links > MAX_LINKS)
 		return -ELOOP;
-	if (!w->planted[0] && may_be_planted(w->c, w->done))
+	if (!w->planted[0] && may_be_planted(w->roots, w->done))
 		snprintf(w->planted, sizeof(w->planted), "%.*s", PATH_MAX - 1, w->done);
 	strcpy(rest, w->rest);
 	if (snprintf(w->rest, sizeof(w->rest), "%s%s", target, rest) >= (int)sizeof(w->rest))
@@ -179,23 +202,29 @@ static void warn_planted(const struct rule *r, const struct way *w, void (*warn)
 	warn(line);
 }
 
+/* The fixed directories of a rule: its path, or what comes before a pattern's first wildcard. False: none. */
+static bool fixed_part(const struct rule *r, char *dir, size_t size, const char **rest)
+{
+	*rest = "";
+	if (r->path[0] != '/' || strlen(r->path) >= PATH_MAX)
+		return false;
+	if (r->literal)
+		snprintf(dir, size, "%.*s", PATH_MAX - 1, r->path);
+	else
+		*rest = split_pattern(r->path, dir, size);
+	return dir[0] != '\0' || !r->literal;
+}
+
 static void expand_one(struct config *c, size_t i, struct mounts *m, struct faults *f, struct way *w,
 		       void (*warn)(const char *line))
 {
 	struct adding a = {.c = c, .index = i, .rest = ""};
-	char dir[PATH_MAX], pattern[2 * PATH_MAX];
-	const struct rule *r = &c->rules[i];
+	const struct rule own = c->rules[i],
+			  *r = &own; /* the rules move when one is added, their texts do not */
+	char dir[PATH_MAX];
 	int rc;
 
-	if (r->path[0] != '/' || strlen(r->path) >= PATH_MAX)
-		return;
-	/* The rules move when one is added. */
-	snprintf(pattern, sizeof(pattern), "%s", r->path);
-	if (r->literal)
-		memcpy(dir, pattern, strlen(pattern) + 1);
-	else
-		a.rest = split_pattern(pattern, dir, sizeof(dir));
-	if (dir[0] == '\0')
+	if (!fixed_part(r, dir, sizeof(dir), &a.rest) || dir[0] == '\0')
 		return;
 	rc = resolve_way(w, dir);
 	if (rc < 0 && is_allow(r->kind))
@@ -215,17 +244,39 @@ static void expand_one(struct config *c, size_t i, struct mounts *m, struct faul
 		faults_add(f, NULL, 0, "out of memory");
 }
 
+static void find_roots(const struct config *c, struct way *w, struct roots *roots)
+{
+	static const struct roots none;
+	char dir[PATH_MAX];
+	const char *rest;
+
+	w->roots = &none;
+	for (size_t i = 0; i < c->n_rules; i++) {
+		const struct rule *r = &c->rules[i];
+
+		if ((r->kind != RULE_ALLOW_WRITE && r->kind != RULE_ALLOW_OWN) ||
+		    !fixed_part(r, dir, sizeof(dir), &rest))
+			continue;
+		roots_add(roots, dir[0] ? dir : "/");
+		if (dir[0] && resolve_way(w, dir) == 0)
+			roots_add(roots, w->done);
+	}
+	w->roots = roots;
+}
+
 void expand_rules(struct config *c, struct mounts *m, struct faults *f, void (*warn)(const char *line))
 {
-	size_t n = c->n_rules;
 	struct way *w = calloc(1, sizeof(*w));
+	struct roots roots = {.list = NULL};
+	size_t n = c->n_rules;
 
 	if (!w) {
 		faults_add(f, NULL, 0, "out of memory");
 		return;
 	}
-	w->c = c;
+	find_roots(c, w, &roots);
 	for (size_t i = 0; i < n; i++)
 		expand_one(c, i, m, f, w, warn);
+	roots_free(&roots);
 	free(w);
 }

@@ -118,15 +118,12 @@ static void nap(void)
 	nanosleep(&t, NULL);
 }
 
-void front_end_children(int grace_ms, unsigned long long since)
+void front_end_children(int proc, int grace_ms, unsigned long long since)
 {
-	struct session self = {.supervisor = getpid()};
+	struct session self = {.supervisor = getpid(), .proc = proc};
 	struct ending e = {.s = &self, .since = since};
 
 	if (reap())
-		return;
-	self.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (self.proc < 0)
 		return;
 	if (grace_ms > 0 && each(&e, SIGTERM)) {
 		/* A stopped process takes its signal only when it goes on. */
@@ -139,16 +136,15 @@ void front_end_children(int grace_ms, unsigned long long since)
 	}
 	while (!reap() && each(&e, SIGKILL))
 		nap();
-	close(self.proc);
 }
 
 /* The supervisor is gone without a word: it was killed. */
-static int supervisor_died(pid_t supervisor, unsigned long long since, const char *tmpdir)
+static int supervisor_died(pid_t supervisor, int proc, unsigned long long since, const char *tmpdir)
 {
 	int status = 0;
 
 	waitpid(supervisor, &status, 0);
-	front_end_children(0, since);
+	front_end_children(proc, 0, since);
 	tmpdir_remove(tmpdir);
 	fprintf(stderr, "cordon: the supervisor was ended by signal %d; the command was ended with it\n",
 		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
@@ -184,13 +180,12 @@ int front_wait(pid_t supervisor, int sock, const char *tmpdir)
 			break;
 		if (m.kind == FRONT_STOPPED) {
 			stop_self(m.value);
-		} else if (m.kind == FRONT_EXIT) {
+		} else if (m.kind == FRONT_EXIT || m.kind == FRONT_KILLED) {
 			waitpid(supervisor, NULL, 0);
-			return m.value;
-		} else if (m.kind == FRONT_KILLED) {
-			waitpid(supervisor, NULL, 0);
-			return die_by(m.value);
+			/* What the supervisor could not end, if anything, is ours now. */
+			front_end_children(none.proc, 0, self.start);
+			return m.kind == FRONT_EXIT ? m.value : die_by(m.value);
 		}
 	}
-	return supervisor_died(supervisor, self.start, tmpdir);
+	return supervisor_died(supervisor, none.proc, self.start, tmpdir);
 }

@@ -21,7 +21,7 @@ struct front_message {
 int front_wait(pid_t supervisor, int sock, const char *tmpdir);
 
 /* Ends the descendants of this process (a subreaper) that started at `since` (clock ticks after boot) or later: SIGTERM,
- * after grace_ms SIGKILL until none is left. */
-void front_end_children(int grace_ms, unsigned long long since);
+ * after grace_ms SIGKILL until none is left. proc: O_PATH of /proc. Needs three free descriptors to see them. */
+void front_end_children(int proc, int grace_ms, unsigned long long since);
 
 #endif

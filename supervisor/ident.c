@@ -10,8 +10,9 @@
 #include "supervisor/compat.h"
 #include "supervisor/tracee.h"
 
-/* Whether this thread now is someone else. */
-static _Thread_local bool assumed;
+/* In what this thread now is someone else. */
+enum { TOOK_GROUPS = 1 << 0, TOOK_GIDS = 1 << 1, TOOK_UIDS = 1 << 2, TOOK_CAPS = 1 << 3 };
+static _Thread_local unsigned assumed;
 
 int ident_initial(struct session *s)
 {
@@ -43,6 +44,23 @@ static bool is_initial(const struct identity *id, const struct tracee_status *st
 	       memcmp(st->groups, id->groups, (size_t)id->n_groups * sizeof(gid_t)) == 0;
 }
 
+static bool same_groups(const struct tracee_status *st, const struct identity *own)
+{
+	return st->n_groups == own->n_groups &&
+	       memcmp(st->groups, own->groups, (size_t)own->n_groups * sizeof(gid_t)) == 0;
+}
+
+static bool same_gids(const struct tracee_status *st, const struct identity *own)
+{
+	return st->gid[0] == own->rgid && st->gid[1] == own->egid && st->gid[3] == own->fsgid;
+}
+
+static bool same_uids(const struct tracee_status *st, const struct identity *own)
+{
+	return st->uid[0] == own->ruid && st->uid[1] == own->euid && st->uid[3] == own->fsuid;
+}
+
+/* Takes what differs, and notes in `assumed` what was taken, also when it then fails. */
 static int take(const struct tracee_status *st, const struct identity *own)
 {
 	struct caps caps;
@@ -50,34 +68,56 @@ static int take(const struct tracee_status *st, const struct identity *own)
 	if (st->n_groups < 0)
 		return -EPERM;
 	/* Groups and capabilities first: without CAP_SETUID they could not be changed any more. */
-	if (syscall(SYS_setgroups, st->n_groups, st->groups) < 0 ||
-	    syscall(SYS_setresgid, st->gid[0], st->gid[1], own->egid) < 0 ||
-	    syscall(SYS_setresuid, st->uid[0], st->uid[1], own->euid) < 0)
-		return -errno;
-	if (st->uid[3] != st->uid[1])
-		setfsuid(st->uid[3]);
-	if (st->gid[3] != st->gid[1])
-		setfsgid(st->gid[3]);
+	if (!same_groups(st, own)) {
+		if (syscall(SYS_setgroups, st->n_groups, st->groups) < 0)
+			return -errno;
+		assumed |= TOOK_GROUPS;
+	}
+	if (!same_gids(st, own)) {
+		if (syscall(SYS_setresgid, st->gid[0], st->gid[1], own->egid) < 0)
+			return -errno;
+		assumed |= TOOK_GIDS;
+		if (st->gid[3] != st->gid[1])
+			setfsgid(st->gid[3]);
+	}
+	if (!same_uids(st, own)) {
+		if (syscall(SYS_setresuid, st->uid[0], st->uid[1], own->euid) < 0)
+			return -errno;
+		assumed |= TOOK_UIDS;
+		if (st->uid[3] != st->uid[1])
+			setfsuid(st->uid[3]);
+	}
 	if (caps_get(&caps) < 0)
 		return -EPERM;
+	assumed |= TOOK_CAPS;
 	caps.effective = caps.permitted & st->cap_effective & CAPS_KEPT;
 	return caps_set(&caps);
 }
 
-static void give_back(const struct identity *own)
+/* A thread that could not come back would go on as someone else: ending all is the safe answer. */
+static void give_back(const struct identity *own, unsigned took)
 {
 	struct caps caps;
 
-	if (syscall(SYS_setresuid, own->ruid, own->euid, own->suid) < 0)
+	if (took & TOOK_UIDS) {
+		if (syscall(SYS_setresuid, own->ruid, own->euid, own->suid) < 0)
+			abort();
+		setfsuid(own->fsuid);
+	}
+	if (took) {
+		if (caps_get(&caps) < 0)
+			abort();
+		caps.effective = caps.permitted & own->cap_effective;
+		if (caps_set(&caps) < 0)
+			abort();
+	}
+	if (took & TOOK_GIDS) {
+		if (syscall(SYS_setresgid, own->rgid, own->egid, own->sgid) < 0)
+			abort();
+		setfsgid(own->fsgid);
+	}
+	if ((took & TOOK_GROUPS) && syscall(SYS_setgroups, own->n_groups, own->groups) < 0)
 		abort();
-	if (caps_get(&caps) < 0)
-		abort();
-	caps.effective = caps.permitted & CAPS_KEPT;
-	if (caps_set(&caps) < 0 || syscall(SYS_setresgid, own->rgid, own->egid, own->sgid) < 0 ||
-	    syscall(SYS_setgroups, own->n_groups, own->groups) < 0)
-		abort();
-	setfsuid(own->fsuid);
-	setfsgid(own->fsgid);
 }
 
 int ident_assume(struct call *c)
@@ -93,7 +133,6 @@ int ident_assume(struct call *c)
 		return rc;
 	if (is_initial(&s->identity, &st))
 		return 0;
-	assumed = true;
 	return take(&st, &s->identity);
 }
 
@@ -101,12 +140,21 @@ void ident_drop(struct call *c)
 {
 	if (!assumed)
 		return;
-	give_back(&c->s->identity);
-	assumed = false;
+	give_back(&c->s->identity, assumed);
+	assumed = 0;
 }
 
-void ident_begin_thread(const struct session *s)
+bool ident_is_assumed(void)
 {
-	if (atomic_load(&s->identity_changed))
-		give_back(&s->identity);
+	return assumed != 0;
+}
+
+unsigned ident_of_maker(void)
+{
+	return assumed;
+}
+
+void ident_begin_thread(const struct session *s, unsigned maker)
+{
+	give_back(&s->identity, maker);
 }

@@ -9,6 +9,8 @@
 #ifndef CORDON_IDENT_H
 #define CORDON_IDENT_H
 
+#include <stdbool.h>
+
 #include "supervisor/call.h"
 
 /* Fills s->identity from the calling thread. 0 or -errno. */
@@ -17,7 +19,12 @@ int ident_initial(struct session *s);
 /* 0, or -errno when the caller's identity cannot be taken: then nothing may be done for it. */
 int ident_assume(struct call *c);
 void ident_drop(struct call *c);
-/* A new thread is who its maker was at that moment: makes it who it should be. */
-void ident_begin_thread(const struct session *s);
+/* True while this thread is another than the command was at its start. */
+bool ident_is_assumed(void);
+
+/* A new thread is whoever its maker was at that moment: ident_of_maker() in the maker, the result to
+ * ident_begin_thread() in the new one, which makes it itself. */
+unsigned ident_of_maker(void);
+void ident_begin_thread(const struct session *s, unsigned maker);
 
 #endif

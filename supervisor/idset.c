@@ -14,6 +14,7 @@ struct id_key {
 struct id_entry {
 	struct id_key key;
 	int64_t stamp;
+	unsigned names;
 	bool lost;
 	UT_hash_handle hh;
 };
@@ -113,16 +114,51 @@ bool idset_add(struct idset *s, const struct statx *st)
 	return added;
 }
 
+static void remove_locked(struct idset *s, struct id_entry *e)
+{
+	HASH_DEL(s->table, e);
+	free(e);
+	__atomic_store_n(&s->count, s->count - 1, __ATOMIC_RELAXED);
+}
+
 void idset_remove(struct idset *s, const struct statx *st)
 {
 	struct id_entry *e;
 
 	pthread_mutex_lock(&s->lock);
 	e = find(s, st);
-	if (e) {
-		HASH_DEL(s->table, e);
-		free(e);
-		__atomic_store_n(&s->count, s->count - 1, __ATOMIC_RELAXED);
+	if (e)
+		remove_locked(s, e);
+	pthread_mutex_unlock(&s->lock);
+}
+
+unsigned idset_count(struct idset *s, const struct statx *st)
+{
+	struct id_entry *e;
+	unsigned n;
+
+	pthread_mutex_lock(&s->lock);
+	e = find(s, st);
+	n = e && e->stamp == stamp_of(st) ? e->names : 0;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+void idset_change(struct idset *s, const struct statx *st, unsigned first, int delta)
+{
+	struct id_entry *e;
+
+	pthread_mutex_lock(&s->lock);
+	e = find(s, st);
+	if ((!e || e->stamp != stamp_of(st)) && delta > 0 && add_locked(s, st)) {
+		e = find(s, st);
+		e->names = first;
+	}
+	if (e && e->stamp == stamp_of(st)) {
+		if (delta < 0 && e->names <= (unsigned)-delta)
+			remove_locked(s, e);
+		else
+			e->names = (unsigned)((int)e->names + delta);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

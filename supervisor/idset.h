@@ -23,6 +23,12 @@ bool idset_has(struct idset *s, const struct statx *st);
 /* False when the set is full or memory is short. */
 bool idset_add(struct idset *s, const struct statx *st);
 void idset_remove(struct idset *s, const struct statx *st);
+/*
+ * A set may count instead: how many of an object's names are the session's. idset_count() is 0 for one that is not in it;
+ * idset_change() adds delta, to first for a new one, and forgets the object at 0.
+ */
+unsigned idset_count(struct idset *s, const struct statx *st);
+void idset_change(struct idset *s, const struct statx *st, unsigned first, int delta);
 /* True while nothing was ever added: a cheap first question. */
 bool idset_is_empty(struct idset *s);
 

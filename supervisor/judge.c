@@ -227,7 +227,7 @@ static int judge_nameless(struct call *c, enum access a, const struct object *o,
 				    "an object beyond the session's mounts was refused");
 	/* The name is gone but not the last one: the others may lie anywhere. */
 	if (o->deleted && is_write(a) && o->st.stx_nlink > 0 && !S_ISDIR(o->st.stx_mode) &&
-	    !idset_has(c->s->own_links, &o->st))
+	    o->st.stx_nlink > idset_count(c->s->own_links, &o->st))
 		return judge_refuse(c, access_name(a), "removed name (built-in)", EPERM,
 				    "a file was refused whose name was removed and which has others");
 	if (o->deleted && !o->by_magic) {
@@ -321,7 +321,7 @@ static bool decision_holds(const struct session *s, const struct verdict *v, int
 /* A regular file with other names than those this session gave it. */
 static bool has_other_names(const struct session *s, const struct statx *st)
 {
-	return S_ISREG(st->stx_mode) && st->stx_nlink > 1 && !idset_has(s->own_links, st);
+	return S_ISREG(st->stx_mode) && st->stx_nlink > 1 && st->stx_nlink > idset_count(s->own_links, st);
 }
 
 /* A file with several names may be known to a deny_read rule by another one. */
@@ -451,6 +451,16 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 	return judge_named(c, a, o);
 }
 
+/* What is there, or, for a new name, what will be there: a rename may put a directory where a file is. */
+static enum objtype entry_type(enum access a, const struct entry *e)
+{
+	if (a == ACCESS_MKDIR || (a == ACCESS_CREATE && e->becomes_dir))
+		return OBJ_DIR;
+	if (a == ACCESS_CREATE)
+		return e->exists ? OBJ_OTHER : OBJ_ABSENT;
+	return e->exists ? type_of(&e->st) : OBJ_ABSENT;
+}
+
 int judge_entry(struct call *c, enum access a, const struct entry *e, struct entry_verdict *ev)
 {
 	struct request q = {.access = a, .path = e->name, .len = e->len};
@@ -467,7 +477,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	rc = judge_mount(c, a, e->dir.st.stx_mnt_id, e->name);
 	if (rc != 1)
 		return rc;
-	q.type = e->exists ? type_of(&e->st) : e->becomes_dir || a == ACCESS_MKDIR ? OBJ_DIR : OBJ_ABSENT;
+	q.type = entry_type(a, e);
 	fact = e->exists ? change_refused(c->s, a, e->name, e->len, &e->st) : NULL;
 	if (fact)
 		return refuse_builtin(c, a, e->name, e->len, fact);

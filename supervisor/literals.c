@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "supervisor/hash.h"
+#include "supervisor/ident.h"
 
 #define FRESH_NS 1000000000LL
 
@@ -29,21 +30,6 @@ struct literals {
 	long long made_ns;
 	bool made, incomplete;
 };
-
-struct literals *literals_new(const struct config *c)
-{
-	struct literals *l = calloc(1, sizeof(*l));
-
-	if (!l)
-		return NULL;
-	l->config = c;
-	pthread_mutex_init(&l->lock, NULL);
-	l->list = calloc(c->n_rules + 1, sizeof(*l->list));
-	if (l->list)
-		return l;
-	free(l);
-	return NULL;
-}
 
 static struct literal_key key_of(const struct statx *st)
 {
@@ -75,7 +61,8 @@ static void refresh(struct literals *l)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	now = t.tv_sec * 1000000000LL + t.tv_nsec;
-	if (l->made && now - l->made_ns < FRESH_NS)
+	/* A worker that acts for another user may see less; what was seen before holds then. */
+	if (l->made && (now - l->made_ns < FRESH_NS || ident_is_assumed()))
 		return;
 	HASH_CLEAR(hh, l->table);
 	l->incomplete = false;
@@ -84,6 +71,24 @@ static void refresh(struct literals *l)
 			add(l, i);
 	l->made = true;
 	l->made_ns = now;
+}
+
+struct literals *literals_new(const struct config *c, bool seen_by_others)
+{
+	struct literals *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->config = c;
+	pthread_mutex_init(&l->lock, NULL);
+	l->list = calloc(c->n_rules + 1, sizeof(*l->list));
+	if (l->list) {
+		if (seen_by_others)
+			refresh(l);
+		return l;
+	}
+	free(l);
+	return NULL;
 }
 
 const struct rule *literals_find(struct literals *l, const struct statx *st)

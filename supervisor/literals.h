@@ -11,13 +11,16 @@
 #ifndef CORDON_LITERALS_H
 #define CORDON_LITERALS_H
 
+#include <stdbool.h>
+
 #include "policy/config.h"
 
 struct literals;
 struct statx;
 
-/* Borrows the config. NULL when out of memory. */
-struct literals *literals_new(const struct config *c);
+/* Borrows the config. seen_by_others: the session may come to act for other users, so look now. NULL when out of
+ * memory. */
+struct literals *literals_new(const struct config *c, bool seen_by_others);
 
 /* The rule that names this file, or NULL. */
 const struct rule *literals_find(struct literals *l, const struct statx *st);

@@ -38,10 +38,12 @@
 #include "supervisor/records.h"
 #include "supervisor/rules.h"
 #include "supervisor/setup.h"
+#include "supervisor/sockets.h"
 #include "supervisor/tmpdir.h"
 
 #define NOT_SET_UP 125
 #define GRACE_MS   1000
+#define RESERVE	   4
 
 struct run {
 	const struct opts *o;
@@ -57,6 +59,7 @@ struct run {
 	struct rlimit nofile;
 	bool exec_failed;
 	struct child_message told;
+	int reserve[RESERVE]; /* descriptors kept for the end */
 	bool ended;
 	int status;    /* exit status for a shell's eyes */
 	int killed_by; /* the signal that ended the command, or 0 */
@@ -242,6 +245,8 @@ static bool start(struct run *r)
 		fprintf(stderr, "cordon: capabilities: %s\n", strerror(errno));
 		return false;
 	}
+	for (size_t i = 0; i < RESERVE; i++)
+		r->reserve[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	shield();
 	umask(0);
 	setrlimit(RLIMIT_NOFILE, &lim);
@@ -365,6 +370,16 @@ static int exec_status(const struct run *r)
 	return err == ENOENT ? 127 : 126;
 }
 
+/* To see what is left running takes some, and the session may have used up all. */
+static void release_descriptors(struct run *r)
+{
+	for (size_t i = 0; i < RESERVE; i++)
+		if (r->reserve[i] > 0)
+			close(r->reserve[i]);
+	if (r->s.sockets)
+		sockets_drop_all(&r->s);
+}
+
 /* The supervisor's whole life. */
 static int supervise(struct run *r)
 {
@@ -381,7 +396,8 @@ static int supervise(struct run *r)
 		if (r->s.command > 0)
 			kill(r->s.command, SIGKILL);
 	}
-	front_end_children(started ? GRACE_MS : 0, 0);
+	release_descriptors(r);
+	front_end_children(r->s.proc, started ? GRACE_MS : 0, 0);
 	if (started)
 		records_end(&r->s, r->status);
 	if (r->s.audit)

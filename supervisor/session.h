@@ -66,7 +66,7 @@ struct session {
 	struct idset *sealed;
 	/* Own locks inside. */
 	struct idset *created;	 /* objects that this session made where that matters (allow_own, .git) */
-	struct idset *own_links; /* files whose every name this session made */
+	struct idset *own_links; /* counts the names that this session gave to files which had one before */
 	struct idset *own_ptys;	 /* slave devices of pseudo-terminals that this session opened */
 	struct mounts *mounts;
 	struct literals *literals;

@@ -140,7 +140,7 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_links = idset_new();
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
-	s->literals = literals_new(s->config);
+	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
 	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)

@@ -24,16 +24,19 @@ struct sock {
 	uint64_t inode;
 	int fd; /* the kept duplicate, or -1 */
 	int type;
-	bool lost, held;
+	bool lost;
+	bool held;	/* seen in a process, or not to be swept this time */
+	bool delivered; /* its program has it: before that nobody could hold it */
 	struct sockaddr_un name[2];
 	socklen_t len[2];
 	UT_hash_handle hh;
 };
 
 struct sockets {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, sweeping;
 	struct sock *table;
 	size_t count, sweep_at;
+	bool unsure; /* a sweep could not look at some process */
 	struct idset *files;
 };
 
@@ -44,6 +47,7 @@ struct sockets *sockets_new(void)
 	if (!t)
 		return NULL;
 	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->sweeping, NULL);
 	t->sweep_at = FIRST_SWEEP;
 	t->files = idset_new();
 	return t->files ? t : NULL;
@@ -87,6 +91,7 @@ static int add_locked(struct sockets *t, uint64_t inode, int fd)
 	if (!k)
 		return -ENOMEM;
 	k->inode = inode;
+	k->held = true;
 	k->fd = fd;
 	k->type = type_of(fd);
 	HASH_ADD(hh, t->table, inode, sizeof(k->inode), k);
@@ -136,6 +141,27 @@ int sockets_get(struct session *s, uint64_t inode)
 		fd = -errno;
 	pthread_mutex_unlock(&t->lock);
 	return fd;
+}
+
+void sockets_delivered(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k)
+		k->delivered = true;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+void sockets_drop_all(struct session *s)
+{
+	struct sock *k, *next;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	HASH_ITER(hh, s->sockets->table, k, next)
+	drop(s->sockets, k);
+	pthread_mutex_unlock(&s->sockets->lock);
 }
 
 void sockets_release(struct session *s, uint64_t inode)
@@ -271,9 +297,13 @@ static bool mark_held(pid_t pid, void *arg)
 			k->held = true;
 		pthread_mutex_unlock(&s->sockets->lock);
 	}
-	if (d)
+	if (d) {
 		closedir(d);
-	else if (fd >= 0)
+		return true;
+	}
+	/* It ended, which is no matter, or may not be looked at: then it may hold any of them. */
+	s->sockets->unsure |= fd >= 0 || (errno != ENOENT && errno != ESRCH);
+	if (fd >= 0)
 		close(fd);
 	return true;
 }
@@ -283,15 +313,18 @@ void sockets_sweep(struct session *s)
 	struct sockets *t = s->sockets;
 	struct sock *k, *next;
 
-	/* What is added from here on is not swept: it may not have reached its program yet. */
+	/* One at a time: two would take each other's marks away. */
+	pthread_mutex_lock(&t->sweeping);
 	pthread_mutex_lock(&t->lock);
+	t->unsure = false;
 	HASH_ITER(hh, t->table, k, next)
-	k->held = false;
+	k->held = !k->delivered;
 	pthread_mutex_unlock(&t->lock);
 	member_each(s, mark_held, s);
 	pthread_mutex_lock(&t->lock);
 	HASH_ITER(hh, t->table, k, next)
-	if (!k->held)
+	if (!k->held && !t->unsure)
 		drop(t, k);
 	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_unlock(&t->sweeping);
 }

@@ -29,6 +29,12 @@ int sockets_add(struct session *s, int fd);
  * connected or listening. */
 int sockets_get(struct session *s, uint64_t inode);
 
+/* Its program has it now: from here on it may be swept. */
+void sockets_delivered(struct session *s, uint64_t inode);
+
+/* Gives all up, at the end of a session. */
+void sockets_drop_all(struct session *s);
+
 /* Closes the kept duplicate; the socket stays known while a process has it. */
 void sockets_release(struct session *s, uint64_t inode);
 

@@ -43,14 +43,29 @@ struct removal {
 
 static void remove_contents(struct removal *r, int fd, int depth);
 
+/* A directory without permissions for its owner. Changed by its pin, so that no link in its place is followed. */
+static int open_closed(int dir, const char *name)
+{
+	int pin = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sub = -1;
+	char proc[32];
+
+	if (pin < 0)
+		return -1;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", pin);
+	if (chmod(proc, 0700) == 0)
+		sub = open(proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(pin);
+	return sub;
+}
+
 static void remove_dir(struct removal *r, int dir, const char *name, int depth)
 {
 	char up[32];
 	int sub;
 
 	sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (sub < 0 && errno == EACCES && fchmodat(dir, name, 0700, 0) == 0)
-		sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0 && errno == EACCES)
+		sub = open_closed(dir, name);
 	if (sub < 0)
 		return;
 	fchmod(sub, 0700);

@@ -16,15 +16,19 @@
 static int act_link(struct call *c, const struct object *from, struct entry *to)
 {
 	char proc[PATH_PROC_SIZE];
-	/* A file with one name (or, unnamed yet, none): every further name is the session's. Noted before, so that a
+	struct idset *names = c->s->own_links;
+	/* A file with one name (or, unnamed yet, none): every further name is the session's. Counted before, so that a
 	 * link made at the same time does not look like a stranger's. */
-	bool own = S_ISREG(from->st.stx_mode) && from->st.stx_nlink <= 1;
+	bool own = S_ISREG(from->st.stx_mode) && (from->st.stx_nlink <= 1 || idset_count(names, &from->st));
+	int rc = 0;
 
 	if (own)
-		idset_add(c->s->own_links, &from->st);
+		idset_change(names, &from->st, from->st.stx_nlink, 1);
 	if (linkat(AT_FDCWD, path_proc(from->fd, proc), to->dir.fd, to->leaf, AT_SYMLINK_FOLLOW) < 0)
-		return -errno;
-	return 0;
+		rc = -errno;
+	if (rc < 0 && own)
+		idset_change(names, &from->st, 0, -1);
+	return rc;
 }
 
 static void link_judged(struct call *c, struct object *from, struct entry *to)

@@ -162,6 +162,12 @@ ROW_IDENTITY(capset);
  * An exec cannot be performed for another process: it is judged and continued. What the kernel then reads may differ, so
  * this keeps a program from being started by its name, and is no wall by itself.
  */
+static bool is_callers_own(int err)
+{
+	return err == ENOENT || err == ENOTDIR || err == EACCES || err == ELOOP || err == ENAMETOOLONG ||
+	       err == EFAULT || err == EBADF || err == EINVAL;
+}
+
 static void do_exec(struct call *c, int dirfd, int path, int flags)
 {
 	int how = path_flags(flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)), rc;
@@ -169,8 +175,10 @@ static void do_exec(struct call *c, int dirfd, int path, int flags)
 
 	rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, &o);
 	if (rc < 0) {
-		/* The kernel finds the same, and says it. */
-		call_continue(c);
+		if (is_callers_own(-rc)) /* the kernel finds the same, and says it */
+			call_continue(c);
+		else
+			path_copy_failed(c, rc);
 		return;
 	}
 	rc = judge_object(c, ACCESS_EXEC, &o, O_RDONLY);

@@ -219,12 +219,11 @@ static int judge_names(struct call *c, struct renaming *r)
 
 static void note(struct call *c, struct renaming *r)
 {
-	/* A replaced object is gone with its last name. */
-	if (r->to.exists && !(r->flags & RENAME_EXCHANGE) &&
-	    (S_ISDIR(r->to.st.stx_mode) || r->to.st.stx_nlink == 1) &&
-	    r->to.st.stx_ino != r->from.st.stx_ino) {
-		idset_remove(c->s->created, &r->to.st);
-		idset_remove(c->s->own_links, &r->to.st);
+	/* A replaced object lost a name, and is gone with its last. */
+	if (r->to.exists && !(r->flags & RENAME_EXCHANGE) && r->to.st.stx_ino != r->from.st.stx_ino) {
+		idset_change(c->s->own_links, &r->to.st, 0, -1);
+		if (S_ISDIR(r->to.st.stx_mode) || r->to.st.stx_nlink == 1)
+			idset_remove(c->s->created, &r->to.st);
 	}
 	judge_note_created(c, &r->to, &r->to_ev);
 	if (r->flags & RENAME_EXCHANGE)

@@ -85,9 +85,11 @@ static void handle_kill(struct call *c)
 	} else {
 		pid_t pgrp = -pid;
 
-		if (pid == 0 && member_stat(c->s, c->tid, &st))
-			pgrp = st.pgrp;
-		if (pgrp <= 0 || !isolate_group_is_own(c->s, pgrp))
+		if (pid == 0)
+			pgrp = member_stat(c->s, c->tid, &st) ? st.pgrp : 0;
+		if (pgrp <= 0)
+			call_error(c, ESRCH);
+		else if (!isolate_group_is_own(c->s, pgrp))
 			send_many(c, pgrp, 0, sig);
 		else if (pid != 0)
 			call_continue(c);

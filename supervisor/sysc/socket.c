@@ -42,6 +42,8 @@ static void handle_socket(struct call *c)
 {
 	int family = call_int(c, 0), type = call_int(c, 1), protocol = call_int(c, 2);
 	int kind = type & TYPE_MASK, fd, given, rc;
+	struct stat st;
+	uint64_t inode;
 
 	if (family == AF_NETLINK) { /* programs that look for interfaces do without */
 		refuse(c, "socket", EPROTONOSUPPORT, NULL);
@@ -71,7 +73,9 @@ static void handle_socket(struct call *c)
 		call_error(c, -rc);
 		return;
 	}
+	inode = fstat(given, &st) == 0 ? st.st_ino : 0;
 	call_fd(c, given, type & SOCK_CLOEXEC);
+	sockets_delivered(c->s, inode);
 }
 
 static void handle_socketpair(struct call *c)
@@ -84,7 +88,9 @@ static void handle_socketpair(struct call *c)
 		return;
 	}
 	/* Before the caller has descriptors whose numbers cannot be told. */
-	rc = tracee_write(c, c->arg[3], number, sizeof(number));
+	rc = tracee_check(c);
+	if (rc == 0)
+		rc = tracee_write(c, c->arg[3], number, sizeof(number));
 	if (rc < 0) {
 		close(pair[0]);
 		close(pair[1]);
@@ -149,17 +155,16 @@ static void unknown_socket(struct call *c, const char *op)
 static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to,
 			    socklen_t to_len, const struct sockaddr_un *named, socklen_t named_len)
 {
-	bool block = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
-	enum crew_wake wake = CREW_DONE;
+	enum crew_wake wake;
 	int rc;
 
-	if (block && !crew_block_begin(c)) {
+	/* Whether it may block is for the program to change at any moment, so it always may. */
+	if (!crew_block_begin(c)) {
 		call_error(c, EAGAIN);
 		return;
 	}
 	rc = connect(fd, (const struct sockaddr *)to, to_len) < 0 ? -errno : 0;
-	if (block)
-		wake = crew_block_end(c);
+	wake = crew_block_end(c);
 	if (rc == 0 && !sockets_is_own_listener(fd)) {
 		/* Another took the name after it was looked at. */
 		shutdown(fd, SHUT_RDWR);

@@ -12,13 +12,12 @@
 #include "supervisor/idset.h"
 #include "supervisor/path.h"
 
-/* The last name is gone: the inode may become anything now. */
+/* A name is gone; with the last one the inode may become anything. */
 static void forget(struct call *c, const struct entry *e)
 {
-	if (!S_ISDIR(e->st.stx_mode) && e->st.stx_nlink > 1)
-		return;
-	idset_remove(c->s->created, &e->st);
-	idset_remove(c->s->own_links, &e->st);
+	idset_change(c->s->own_links, &e->st, 0, -1);
+	if (S_ISDIR(e->st.stx_mode) || e->st.stx_nlink <= 1)
+		idset_remove(c->s->created, &e->st);
 }
 
 static bool is_filled(const struct entry *e)

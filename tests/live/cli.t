@@ -161,7 +161,7 @@ run 0 '*built-in protect: */.bashrc
 *' '' 'check lists the protected names' "$c" check
 run 0 '*not in force: *network*' '' 'check tells of network rules' "$c" check all.ini
 printf '[exec]\nallow = /usr/**\n[filesystem]\nallow_write = dir\n' >exec.ini
-run 0 '*not in force: *exec*no command is run*' '' 'check tells of exec rules' "$c" check exec.ini
+run 125 '*not in force: *exec*no command is run*' '' 'check tells of exec rules' "$c" check exec.ini
 run 125 '' 'cordon: *exec*' 'no command is run with exec rules' "$c" -p exec.ini true
 
 # Explain, against what a run does.
