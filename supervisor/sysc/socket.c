@@ -87,23 +87,17 @@ static void handle_socketpair(struct call *c)
 		call_error(c, errno);
 		return;
 	}
-	/* Before the caller has descriptors whose numbers cannot be told. */
-	rc = tracee_check(c);
-	if (rc == 0)
-		rc = tracee_write(c, c->arg[3], number, sizeof(number));
-	if (rc < 0) {
-		close(pair[0]);
-		close(pair[1]);
-		call_error(c, -rc);
-		return;
+	/* Tried before the caller has them: an address that cannot be written must not leave descriptors behind. */
+	rc = tracee_write(c, c->arg[3], number, sizeof(number));
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		number[i] = notify_add_fd(c->s->listener, c->id, pair[i], type & SOCK_CLOEXEC);
+		rc = number[i] < 0 ? number[i] : 0;
 	}
-	number[0] = notify_add_fd(c->s->listener, c->id, pair[0], type & SOCK_CLOEXEC);
-	number[1] = number[0] < 0 ? number[0]
-				  : notify_add_fd(c->s->listener, c->id, pair[1], type & SOCK_CLOEXEC);
 	close(pair[0]);
 	close(pair[1]);
-	rc = number[1] < 0 ? number[1] : tracee_write(c, c->arg[3], number, sizeof(number));
-	call_result(c, rc < 0 ? rc : 0);
+	if (rc == 0)
+		rc = tracee_write(c, c->arg[3], number, sizeof(number));
+	call_result(c, rc);
 }
 
 /* Copies a socket address. Its length, or -errno as the kernel gives it. */
