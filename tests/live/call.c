@@ -110,7 +110,8 @@ OPERATION(setxattr, x_setxattr(a, "user.x", "1", 1, 0))
 OPERATION(lsetxattr, x_lsetxattr(a, "user.x", "1", 1, 0))
 OPERATION(removexattr, x_removexattr(a, "user.have"))
 OPERATION(lremovexattr, x_lremovexattr(a, "user.have"))
-OPERATION(setxattrat, (value.value = (uintptr_t) "1", syscall(SYS_setxattrat, AT_FDCWD, a, 0, "user.x", &value, sizeof(value))))
+OPERATION(setxattrat, (value.value = (uintptr_t) "1",
+		       syscall(SYS_setxattrat, AT_FDCWD, a, 0, "user.x", &value, sizeof(value))))
 OPERATION(removexattrat, syscall(SYS_removexattrat, AT_FDCWD, a, 0, "user.have"))
 OPERATION(fchmod, x_fchmod(reader(a), 0777))
 OPERATION(fchown, x_fchown(reader(a), getuid(), getgid()))
@@ -170,7 +171,10 @@ static const struct {
 	const char *name, *on, *call, *op;
 	long (*fn)(const char *, const char *);
 } operations[] = {
-#define ROW(name, on, call, op) {#name, on, call, op, op_##name}
+#define ROW(name, on, call, op)                                                                              \
+	{                                                                                                    \
+#name, on, call, op, op_##name                                                               \
+	}
 	ROW(write, "file", VIA("open", "openat"), "write"),
 	ROW(update, "file", "openat", "write"),
 	ROW(mode3, "file", VIA("open", "openat"), "write"),
@@ -251,7 +255,8 @@ int main(int argc, char **argv)
 	umask(022);
 	if (argc == 2 && strcmp(argv[1], "list") == 0) {
 		for (size_t i = 0; i < N(operations); i++)
-			printf("%s %s %s %s\n", operations[i].name, operations[i].on, operations[i].call, operations[i].op);
+			printf("%s %s %s %s\n", operations[i].name, operations[i].on, operations[i].call,
+			       operations[i].op);
 		return 0;
 	}
 	for (size_t i = 0; argc >= 3 && i < N(operations); i++) {

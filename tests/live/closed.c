@@ -32,7 +32,8 @@ static void must(const char *name, int want, long rc)
 	if (err == want)
 		printf("ok %s\n", name);
 	else
-		printf("%s: %s instead of %s\n", name, err ? strerrorname_np(err) : "0", strerrorname_np(want));
+		printf("%s: %s instead of %s\n", name, err ? strerrorname_np(err) : "0",
+		       strerrorname_np(want));
 }
 
 #define ALWAYS(call, want) must(#call, want, syscall(SYS_##call, 0, 0, 0, 0, 0, 0))
@@ -94,8 +95,9 @@ static void by_flags(void)
 	static const struct {
 		const char *name;
 		int flag;
-	} spaces[] = {{"NEWUSER", CLONE_NEWUSER}, {"NEWNS", CLONE_NEWNS}, {"NEWPID", CLONE_NEWPID}, {"NEWNET", CLONE_NEWNET},
-		      {"NEWIPC", CLONE_NEWIPC},   {"NEWUTS", CLONE_NEWUTS}, {"NEWCGROUP", CLONE_NEWCGROUP}};
+	} spaces[] = {{"NEWUSER", CLONE_NEWUSER},    {"NEWNS", CLONE_NEWNS},   {"NEWPID", CLONE_NEWPID},
+		      {"NEWNET", CLONE_NEWNET},	     {"NEWIPC", CLONE_NEWIPC}, {"NEWUTS", CLONE_NEWUTS},
+		      {"NEWCGROUP", CLONE_NEWCGROUP}};
 	char name[32];
 	int flags = 0;
 
@@ -124,13 +126,20 @@ static void sockets(void)
 		const char *name;
 		int family, type, protocol, want;
 	} all[] = {
-		{"AF_INET stream", AF_INET, SOCK_STREAM, 0, EAFNOSUPPORT}, {"AF_INET6 stream", AF_INET6, SOCK_STREAM, 0, EAFNOSUPPORT},
-		{"AF_INET raw", AF_INET, SOCK_RAW, IPPROTO_ICMP, EAFNOSUPPORT}, {"AF_PACKET", AF_PACKET, SOCK_RAW, 0, EAFNOSUPPORT},
-		{"AF_VSOCK", AF_VSOCK, SOCK_STREAM, 0, EAFNOSUPPORT}, {"AF_ALG", AF_ALG, SOCK_SEQPACKET, 0, EAFNOSUPPORT},
-		{"AF_BLUETOOTH", AF_BLUETOOTH, SOCK_RAW, 0, EAFNOSUPPORT}, {"AF_CAN", AF_CAN, SOCK_RAW, 1, EAFNOSUPPORT},
-		{"AF_KEY", AF_KEY, SOCK_RAW, 2, EAFNOSUPPORT}, {"MPTCP", AF_INET, SOCK_STREAM, 262, EPROTONOSUPPORT},
-		{"SCTP", AF_INET, SOCK_STREAM, IPPROTO_SCTP, EPROTONOSUPPORT}, {"netlink audit", AF_NETLINK, SOCK_RAW, 9, EPROTONOSUPPORT},
-		{"netlink netfilter", AF_NETLINK, SOCK_RAW, 12, EPROTONOSUPPORT}, {"Unix datagram", AF_UNIX, SOCK_DGRAM, 0, EPROTONOSUPPORT},
+		{"AF_INET stream", AF_INET, SOCK_STREAM, 0, EAFNOSUPPORT},
+		{"AF_INET6 stream", AF_INET6, SOCK_STREAM, 0, EAFNOSUPPORT},
+		{"AF_INET raw", AF_INET, SOCK_RAW, IPPROTO_ICMP, EAFNOSUPPORT},
+		{"AF_PACKET", AF_PACKET, SOCK_RAW, 0, EAFNOSUPPORT},
+		{"AF_VSOCK", AF_VSOCK, SOCK_STREAM, 0, EAFNOSUPPORT},
+		{"AF_ALG", AF_ALG, SOCK_SEQPACKET, 0, EAFNOSUPPORT},
+		{"AF_BLUETOOTH", AF_BLUETOOTH, SOCK_RAW, 0, EAFNOSUPPORT},
+		{"AF_CAN", AF_CAN, SOCK_RAW, 1, EAFNOSUPPORT},
+		{"AF_KEY", AF_KEY, SOCK_RAW, 2, EAFNOSUPPORT},
+		{"MPTCP", AF_INET, SOCK_STREAM, 262, EPROTONOSUPPORT},
+		{"SCTP", AF_INET, SOCK_STREAM, IPPROTO_SCTP, EPROTONOSUPPORT},
+		{"netlink audit", AF_NETLINK, SOCK_RAW, 9, EPROTONOSUPPORT},
+		{"netlink netfilter", AF_NETLINK, SOCK_RAW, 12, EPROTONOSUPPORT},
+		{"Unix datagram", AF_UNIX, SOCK_DGRAM, 0, EPROTONOSUPPORT},
 		{"Unix raw", AF_UNIX, SOCK_RAW, 0, EPROTONOSUPPORT},
 	};
 	int pair[2], s, x = 0;
@@ -231,7 +240,10 @@ static const struct {
 	const char *name, *call, *op;
 	long (*fn)(void);
 } strangers[] = {
-#define ROW(name, call, op) {#name, call, op, on_##name}
+#define ROW(name, call, op)                                                                                  \
+	{                                                                                                    \
+#name, call, op, on_##name                                                                   \
+	}
 	ROW(kill, "kill", "signal"),
 	ROW(kill0, "kill", "signal"),
 	ROW(killgroup, "kill", "signal"),

@@ -19,8 +19,8 @@ char tree[TREE_MAX];
 bool is_root;
 static time_t started;
 
-const char *const kind_names[K_KINDS] = {"absent", "file",    "ro",     "secret", "hard", "dir", "full",
-					 "link",   "linkdir", "dangle", "loop",   "fifo", "sock"};
+const char *const kind_names[K_KINDS] = {"absent", "file",    "ro",	"secret", "hard", "dir", "full",
+					 "link",   "linkdir", "dangle", "loop",	  "fifo", "sock"};
 
 void die(const char *what)
 {
@@ -105,18 +105,27 @@ void say_path(const char *path)
 	}
 }
 
-#define E(x) {x, #x}
+#define E(x)                                                                                                 \
+	{                                                                                                    \
+		x, #x                                                                                        \
+	}
 static const struct {
 	int err;
 	const char *name;
 } errnos[] = {
-	E(EPERM), E(ENOENT), E(ESRCH), E(EINTR), E(EIO), E(ENXIO), E(E2BIG), E(ENOEXEC), E(EBADF), E(ECHILD), E(EAGAIN),
-	E(ENOMEM), E(EACCES), E(EFAULT), E(ENOTBLK), E(EBUSY), E(EEXIST), E(EXDEV), E(ENODEV), E(ENOTDIR), E(EISDIR),
-	E(EINVAL), E(ENFILE), E(EMFILE), E(ENOTTY), E(ETXTBSY), E(EFBIG), E(ENOSPC), E(ESPIPE), E(EROFS), E(EMLINK),
-	E(EPIPE), E(EDOM), E(ERANGE), E(ENAMETOOLONG), E(ENOSYS), E(ENOTEMPTY), E(ELOOP), E(ENODATA), E(EOPNOTSUPP),
-	E(EPROTONOSUPPORT), E(EAFNOSUPPORT), E(EADDRINUSE), E(EADDRNOTAVAIL), E(ECONNREFUSED), E(ENOTCONN), E(EISCONN),
-	E(ENOPROTOOPT), E(EPROTOTYPE), E(ESOCKTNOSUPPORT), E(EINPROGRESS), E(EALREADY), E(ECONNRESET), E(ENOTSOCK),
-	E(EDESTADDRREQ), E(EMSGSIZE), E(EOVERFLOW), E(ETIMEDOUT), E(ENETUNREACH), E(EHOSTUNREACH), E(EDQUOT), E(ESTALE),
+	E(EPERM),	    E(ENOENT),	     E(ESRCH),	     E(EINTR),	       E(EIO),
+	E(ENXIO),	    E(E2BIG),	     E(ENOEXEC),     E(EBADF),	       E(ECHILD),
+	E(EAGAIN),	    E(ENOMEM),	     E(EACCES),	     E(EFAULT),	       E(ENOTBLK),
+	E(EBUSY),	    E(EEXIST),	     E(EXDEV),	     E(ENODEV),	       E(ENOTDIR),
+	E(EISDIR),	    E(EINVAL),	     E(ENFILE),	     E(EMFILE),	       E(ENOTTY),
+	E(ETXTBSY),	    E(EFBIG),	     E(ENOSPC),	     E(ESPIPE),	       E(EROFS),
+	E(EMLINK),	    E(EPIPE),	     E(EDOM),	     E(ERANGE),	       E(ENAMETOOLONG),
+	E(ENOSYS),	    E(ENOTEMPTY),    E(ELOOP),	     E(ENODATA),       E(EOPNOTSUPP),
+	E(EPROTONOSUPPORT), E(EAFNOSUPPORT), E(EADDRINUSE),  E(EADDRNOTAVAIL), E(ECONNREFUSED),
+	E(ENOTCONN),	    E(EISCONN),	     E(ENOPROTOOPT), E(EPROTOTYPE),    E(ESOCKTNOSUPPORT),
+	E(EINPROGRESS),	    E(EALREADY),     E(ECONNRESET),  E(ENOTSOCK),      E(EDESTADDRREQ),
+	E(EMSGSIZE),	    E(EOVERFLOW),    E(ETIMEDOUT),   E(ENETUNREACH),   E(EHOSTUNREACH),
+	E(EDQUOT),	    E(ESTALE),
 };
 
 const char *errno_name(int err)
@@ -156,8 +165,14 @@ static const char *when(const struct timespec *t)
 
 static char type_of(mode_t m)
 {
-	return S_ISREG(m) ? '-' : S_ISDIR(m) ? 'd' : S_ISLNK(m) ? 'l' : S_ISFIFO(m) ? 'p' : S_ISSOCK(m) ? 's' :
-	       S_ISCHR(m) ? 'c' : S_ISBLK(m) ? 'b' : '?';
+	return S_ISREG(m)    ? '-'
+	       : S_ISDIR(m)  ? 'd'
+	       : S_ISLNK(m)  ? 'l'
+	       : S_ISFIFO(m) ? 'p'
+	       : S_ISSOCK(m) ? 's'
+	       : S_ISCHR(m)  ? 'c'
+	       : S_ISBLK(m)  ? 'b'
+			     : '?';
 }
 
 static void describe_stat(const struct stat *st)
@@ -392,26 +407,6 @@ int in_child(void (*fn)(void *), void *arg)
 	return status;
 }
 
-/* Asleep for two looks in a row: it waits for something. */
-void wait_blocked(pid_t pid)
-{
-	char name[64], buf[512], *p;
-	int seen = 0;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	for (int i = 0; i < 1000 && seen < 10; i++) {
-		int fd = open(name, O_RDONLY | O_CLOEXEC);
-		ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
-
-		if (fd >= 0)
-			close(fd);
-		buf[n > 0 ? n : 0] = '\0';
-		p = strrchr(buf, ')');
-		seen = p && (p[2] == 'S' || p[2] == 'D' || p[2] == 't' || p[2] == 'T') ? seen + 1 : 0;
-		nap_ms(3);
-	}
-}
-
 /* All that is beneath the tree, with extended attributes. */
 static int list_one(const char *name, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -443,8 +438,8 @@ static int list_one(const char *name, const struct stat *st, int type, struct FT
 	return 0;
 }
 
-static const struct section *const all[] = {open_sections,  name_sections, attr_sections,   socket_sections,
-					    fifo_sections, proc_sections, process_sections};
+static const struct section *const all[] = {open_sections,   path_sections, name_sections, attr_sections,
+					    socket_sections, fifo_sections, proc_sections, process_sections};
 
 static int run(const char *name)
 {

@@ -30,16 +30,16 @@
 /* What a name stands for before an operation. */
 enum kind {
 	K_ABSENT,
-	K_FILE,    /* "content", 0644 */
-	K_RO,      /* the same, 0444 */
+	K_FILE,	   /* "content", 0644 */
+	K_RO,	   /* the same, 0444 */
 	K_SECRET,  /* the same, 0000 */
-	K_HARD,    /* the same, with a second name NAME.hard */
-	K_DIR,     /* empty */
-	K_FULL,    /* a directory with an entry "in" */
-	K_LINK,    /* to t_file */
+	K_HARD,	   /* the same, with a second name NAME.hard */
+	K_DIR,	   /* empty */
+	K_FULL,	   /* a directory with an entry "in" */
+	K_LINK,	   /* to t_file */
 	K_LINKDIR, /* to t_dir, which holds "in" */
 	K_DANGLE,  /* to t_none, which is absent */
-	K_LOOP,    /* to itself */
+	K_LOOP,	   /* to itself */
 	K_FIFO,
 	K_SOCK,
 	K_KINDS
@@ -73,15 +73,13 @@ void die(const char *what) __attribute__((noreturn));
 /* Runs fn in a child, as a program would fork; its output is part of ours. */
 int in_child(void (*fn)(void *), void *arg);
 void nap_ms(int ms);
-/* Waits until pid sleeps in a system call. */
-void wait_blocked(pid_t pid);
 
 struct section {
 	const char *name;
 	void (*run)(void);
 };
-extern const struct section open_sections[], name_sections[], attr_sections[], socket_sections[], fifo_sections[],
-	proc_sections[], process_sections[];
+extern const struct section open_sections[], path_sections[], name_sections[], attr_sections[],
+	socket_sections[], fifo_sections[], proc_sections[], process_sections[];
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
 

@@ -25,7 +25,8 @@ static void truncates(void)
 				done();
 			}
 	fresh("o", K_FILE);
-	int ro = (int)x_open("o", O_RDONLY, 0), rw = (int)x_open("o", O_RDWR, 0), path = (int)x_open("o", O_PATH, 0);
+	int ro = (int)x_open("o", O_RDONLY, 0), rw = (int)x_open("o", O_RDWR, 0),
+	    path = (int)x_open("o", O_PATH, 0);
 	say("ftruncate read-only"), result(x_ftruncate(ro, 1)), done();
 	say("ftruncate"), result(x_ftruncate(rw, 1)), describe("o"), done();
 	say("ftruncate O_PATH"), result(x_ftruncate(path, 1)), done();
@@ -35,7 +36,8 @@ static void truncates(void)
 static void chmods(void)
 {
 	static const mode_t modes[] = {0, 0644, 0777, 04755, 02755, 01777, 07777, 0170644};
-	static const int flags[] = {0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, 0x8000};
+	static const int flags[] = {0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH,
+				    AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, 0x8000};
 	int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (int k = 0; k < K_KINDS; k++)
@@ -52,12 +54,15 @@ static void chmods(void)
 				for (size_t f = 0; f < N(flags); f++) {
 					fresh("o", (enum kind)k);
 					/* An empty path stands for the directory itself here. */
-					say("fchmodat2(%s as %s, %#o, %#x)", names[n], kind_names[k], modes[m] | 0100, flags[f]);
-					result(x_fchmodat2(dir, names[n], modes[m] | 0700, flags[f])), describe("o"), done();
+					say("fchmodat2(%s as %s, %#o, %#x)", names[n], kind_names[k],
+					    modes[m] | 0100, flags[f]);
+					result(x_fchmodat2(dir, names[n], modes[m] | 0700, flags[f])),
+						describe("o"), done();
 				}
 				fresh("o", (enum kind)k);
 				say("fchmodat(%s, NOFOLLOW)", names[n]);
-				result(x_fchmodat(AT_FDCWD, names[n], 0700, AT_SYMLINK_NOFOLLOW)), describe("o"), done();
+				result(x_fchmodat(AT_FDCWD, names[n], 0700, AT_SYMLINK_NOFOLLOW)),
+					describe("o"), done();
 				fresh("o", (enum kind)k);
 				say("fchmodat(%s)", names[n]);
 				result(x_fchmodat(dir, names[n], 0711, 0)), describe("o"), done();
@@ -74,7 +79,8 @@ static void chowns(void)
 	const struct {
 		uid_t u;
 		gid_t g;
-	} owners[] = {{(uid_t)-1, (gid_t)-1}, {u, g}, {u, (gid_t)-1}, {(uid_t)-1, g}, {1, 1}, {0, 0}, {12345, 54321}, {(uid_t)-1, 1}};
+	} owners[] = {{(uid_t)-1, (gid_t)-1}, {u, g},	     {u, (gid_t)-1}, {(uid_t)-1, g}, {1, 1}, {0, 0},
+		      {12345, 54321},	      {(uid_t)-1, 1}};
 	int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (int k = 0; k < K_KINDS; k++)
@@ -95,8 +101,10 @@ static void chowns(void)
 					if (n == 6 && o > 3)
 						continue;
 					fresh("o", (enum kind)k);
-					say("fchownat(%s as %s, #%zu, %#x)", names[n], kind_names[k], o, flags[f]);
-					result(x_fchownat(dir, names[n], owners[o].u, owners[o].g, flags[f])), describe("o"), done();
+					say("fchownat(%s as %s, #%zu, %#x)", names[n], kind_names[k], o,
+					    flags[f]);
+					result(x_fchownat(dir, names[n], owners[o].u, owners[o].g, flags[f])),
+						describe("o"), done();
 				}
 			}
 	close(dir);
@@ -110,11 +118,11 @@ static void show_times(const char *name)
 		say(" | %s", errno_name(errno));
 		return;
 	}
-	say(" | a:%s%lld", st.st_atim.tv_sec > OLD_TIME + 100000 ? "new" : "", st.st_atim.tv_sec > OLD_TIME + 100000
-		? 0LL : (long long)st.st_atim.tv_sec - OLD_TIME);
+	say(" | a:%s%lld", st.st_atim.tv_sec > OLD_TIME + 100000 ? "new" : "",
+	    st.st_atim.tv_sec > OLD_TIME + 100000 ? 0LL : (long long)st.st_atim.tv_sec - OLD_TIME);
 	say(".%ld", st.st_atim.tv_sec > OLD_TIME + 100000 ? 0L : st.st_atim.tv_nsec);
-	say(" m:%s%lld", st.st_mtim.tv_sec > OLD_TIME + 100000 ? "new" : "", st.st_mtim.tv_sec > OLD_TIME + 100000
-		? 0LL : (long long)st.st_mtim.tv_sec - OLD_TIME);
+	say(" m:%s%lld", st.st_mtim.tv_sec > OLD_TIME + 100000 ? "new" : "",
+	    st.st_mtim.tv_sec > OLD_TIME + 100000 ? 0LL : (long long)st.st_mtim.tv_sec - OLD_TIME);
 	say(".%ld", st.st_mtim.tv_sec > OLD_TIME + 100000 ? 0L : st.st_mtim.tv_nsec);
 }
 
@@ -133,7 +141,8 @@ static void times_section(void)
 	};
 	static const int flags[] = {0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, 0x8000};
 	int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct timeval tv[2] = {{OLD_TIME + 3, 5}, {OLD_TIME + 4, 999999}}, bad[2] = {{OLD_TIME, 1000000}, {OLD_TIME, 0}};
+	struct timeval tv[2] = {{OLD_TIME + 3, 5}, {OLD_TIME + 4, 999999}},
+		       bad[2] = {{OLD_TIME, 1000000}, {OLD_TIME, 0}};
 	struct utimbuf ut = {OLD_TIME + 11, OLD_TIME + 12};
 
 	for (int k = 0; k < K_KINDS; k++)
@@ -143,7 +152,8 @@ static void times_section(void)
 					const struct timespec *p = t < N(ns) ? ns[t] : NULL;
 
 					fresh("o", (enum kind)k);
-					say("utimensat(%s as %s, #%zu, %#x)", names[n], kind_names[k], t, flags[f]);
+					say("utimensat(%s as %s, #%zu, %#x)", names[n], kind_names[k], t,
+					    flags[f]);
 					result(x_utimensat(dir, names[n], p, flags[f]));
 					show_times("o");
 					if (k == K_LINK)
@@ -151,13 +161,15 @@ static void times_section(void)
 					done();
 				}
 			fresh("o", (enum kind)k);
-			say("utime(%s as %s)", names[n], kind_names[k]), result(x_utime(names[n], &ut)), show_times("o"), done();
+			say("utime(%s as %s)", names[n], kind_names[k]), result(x_utime(names[n], &ut)),
+				show_times("o"), done();
 			say("utime(NULL)"), result(x_utime(names[n], NULL)), show_times("o"), done();
 			say("utimes"), result(x_utimes(names[n], tv)), show_times("o"), done();
 			say("utimes bad"), result(x_utimes(names[n], bad)), show_times("o"), done();
 			say("utimes NULL"), result(x_utimes(names[n], NULL)), show_times("o"), done();
 			say("futimesat"), result(x_futimesat(dir, names[n], tv)), show_times("o"), done();
-			say("futimesat NULL"), result(x_futimesat(dir, names[n], NULL)), show_times("o"), done();
+			say("futimesat NULL"), result(x_futimesat(dir, names[n], NULL)), show_times("o"),
+				done();
 		}
 	fresh("o", K_FILE);
 	const void *volatile one = (void *)1;
@@ -180,17 +192,13 @@ static void show_xattrs(const char *name)
 	}
 }
 
-static void xattrs(void)
+static void xattr_matrix(void)
 {
-	static const char *const attrs[] = {"user.a", "user.", "user", "nonsense.a", "", "system.nonsense", "trusted.a",
-					    "security.nonsense", "user.\xff"};
+	static const char *const attrs[] = {"user.a",	"user.",	   "user",	"nonsense.a",
+					    "",		"system.nonsense", "trusted.a", "security.nonsense",
+					    "user.\xff"};
 	static const int flags[] = {0, XATTR_CREATE, XATTR_REPLACE, 4, XATTR_CREATE | XATTR_REPLACE};
-	char big[70000], longname[300] = "user.";
-	const void *volatile one = (void *)1;
 
-	memset(big, 'v', sizeof(big));
-	memset(longname + 5, 'n', sizeof(longname) - 6);
-	longname[299] = '\0';
 	for (int k = 0; k < K_KINDS; k++)
 		for (size_t n = 0; n < N(names); n++) {
 			fresh("o", (enum kind)k);
@@ -199,15 +207,30 @@ static void xattrs(void)
 				if (a > 4 && a < 8 && is_root)
 					continue;
 				for (size_t f = 0; f < N(flags); f++) {
-					say("setxattr(%s as %s, %s, %d)", names[n], kind_names[k], attrs[a], flags[f]);
-					result(x_setxattr(names[n], attrs[a], "value", 5, flags[f])), show_xattrs("o"), done();
+					say("setxattr(%s as %s, %s, %d)", names[n], kind_names[k], attrs[a],
+					    flags[f]);
+					result(x_setxattr(names[n], attrs[a], "value", 5, flags[f])),
+						show_xattrs("o"), done();
 					say("lsetxattr(%s)", attrs[a]);
-					result(x_lsetxattr(names[n], attrs[a], "v2", 2, flags[f])), show_xattrs("o"), done();
+					result(x_lsetxattr(names[n], attrs[a], "v2", 2, flags[f])),
+						show_xattrs("o"), done();
 				}
-				say("lremovexattr(%s)", attrs[a]), result(x_lremovexattr(names[n], attrs[a])), show_xattrs("o"), done();
-				say("removexattr(%s)", attrs[a]), result(x_removexattr(names[n], attrs[a])), show_xattrs("o"), done();
+				say("lremovexattr(%s)", attrs[a]), result(x_lremovexattr(names[n], attrs[a])),
+					show_xattrs("o"), done();
+				say("removexattr(%s)", attrs[a]), result(x_removexattr(names[n], attrs[a])),
+					show_xattrs("o"), done();
 			}
 		}
+}
+
+static void xattr_sizes(void)
+{
+	char big[70000], longname[300] = "user.";
+	const void *volatile one = (void *)1;
+
+	memset(big, 'v', sizeof(big));
+	memset(longname + 5, 'n', sizeof(longname) - 6);
+	longname[299] = '\0';
 	fresh("o", K_FILE);
 	say("an empty value"), result(x_setxattr("o", "user.e", "", 0, 0)), show_xattrs("o"), done();
 	say("NULL value, size 0"), result(x_setxattr("o", "user.z", NULL, 0, 0)), show_xattrs("o"), done();
@@ -220,18 +243,36 @@ static void xattrs(void)
 	say("a name of 256 bytes"), result(x_setxattr("o", longname, "v", 1, 0)), done();
 	longname[255] = '\0';
 	say("a name of 255 bytes"), result(x_setxattr("o", longname, "v", 1, 0)), done();
+}
 
-	struct { uint64_t value; uint32_t size, flags; } args = {(uint64_t)(uintptr_t)"at", 2, 0};
+static void xattr_at(void)
+{
+	struct {
+		uint64_t value;
+		uint32_t size, flags;
+	} args = {(uint64_t)(uintptr_t) "at", 2, 0};
 	int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = (int)x_open("o", O_RDONLY, 0);
-	say("setxattrat"), result(syscall(SYS_setxattrat, dir, "o", 0, "user.at", &args, sizeof(args))), show_xattrs("o"), done();
-	say("setxattrat empty path"), result(syscall(SYS_setxattrat, fd, "", AT_EMPTY_PATH, "user.at2", &args, sizeof(args))),
+	say("setxattrat"), result(syscall(SYS_setxattrat, dir, "o", 0, "user.at", &args, sizeof(args))),
+		show_xattrs("o"), done();
+	say("setxattrat empty path"),
+		result(syscall(SYS_setxattrat, fd, "", AT_EMPTY_PATH, "user.at2", &args, sizeof(args))),
 		show_xattrs("o"), done();
 	say("setxattrat size 8"), result(syscall(SYS_setxattrat, dir, "o", 0, "user.at3", &args, 8)), done();
-	say("setxattrat flags"), result(syscall(SYS_setxattrat, dir, "o", 0x8000, "user.at3", &args, sizeof(args))), done();
-	say("removexattrat"), result(syscall(SYS_removexattrat, dir, "o", 0, "user.at")), show_xattrs("o"), done();
-	say("removexattrat empty path"), result(syscall(SYS_removexattrat, fd, "", AT_EMPTY_PATH, "user.at2")), show_xattrs("o"),
+	say("setxattrat flags"),
+		result(syscall(SYS_setxattrat, dir, "o", 0x8000, "user.at3", &args, sizeof(args))), done();
+	say("removexattrat"), result(syscall(SYS_removexattrat, dir, "o", 0, "user.at")), show_xattrs("o"),
+		done();
+	say("removexattrat empty path"),
+		result(syscall(SYS_removexattrat, fd, "", AT_EMPTY_PATH, "user.at2")), show_xattrs("o"),
 		done();
 	close(dir), close(fd);
+}
+
+static void xattrs(void)
+{
+	xattr_matrix();
+	xattr_sizes();
+	xattr_at();
 }
 
 /* By descriptors opened in every way. */
@@ -249,20 +290,25 @@ static void descriptors(void)
 		for (size_t i = 0; i < N(opens); i++)
 			for (int gone = 0; gone < 2; gone++) {
 				fresh("o", kinds[k]);
-				fd = (int)x_open("o", opens[i].flags | (kinds[k] == K_FIFO && i < 3 ? O_NONBLOCK : 0), 0);
+				fd = (int)x_open(
+					"o", opens[i].flags | (kinds[k] == K_FIFO && i < 3 ? O_NONBLOCK : 0),
+					0);
 				if (gone)
 					remove_all("o");
-				say("%s by %s%s:", kind_names[kinds[k]], opens[i].label, gone ? ", removed" : "");
+				say("%s by %s%s:", kind_names[kinds[k]], opens[i].label,
+				    gone ? ", removed" : "");
 				say(" fchmod"), result(x_fchmod(fd, 0700)), describe_fd(fd);
 				say(" fchown"), result(x_fchown(fd, geteuid(), getegid()));
 				if (is_root)
 					say(" fchown 1"), result(x_fchown(fd, 1, 1));
 				say(" futimens"), result(x_futimens(fd, t)), show_times("o");
 				say(" futimens NULL"), result(x_futimens(fd, NULL));
-				say(" fsetxattr"), result(x_fsetxattr(fd, "user.f", "v", 1, 0)), show_xattrs("o");
+				say(" fsetxattr"), result(x_fsetxattr(fd, "user.f", "v", 1, 0)),
+					show_xattrs("o");
 				say(" fremovexattr"), result(x_fremovexattr(fd, "user.f")), show_xattrs("o");
 				say(" fremovexattr again"), result(x_fremovexattr(fd, "user.f"));
-				say(" fchownat"), result(x_fchownat(fd, "", geteuid(), (gid_t)-1, AT_EMPTY_PATH));
+				say(" fchownat"),
+					result(x_fchownat(fd, "", geteuid(), (gid_t)-1, AT_EMPTY_PATH));
 				say(" fchmodat2"), result(x_fchmodat2(fd, "", 0711, AT_EMPTY_PATH));
 				say(" utimensat"), result(x_utimensat(fd, "", t, AT_EMPTY_PATH));
 				attr = -1;
@@ -272,7 +318,8 @@ static void descriptors(void)
 					attr |= FS_NOATIME_FL;
 				}
 				say(" SETFLAGS"), result(ioctl(fd, FS_IOC_SETFLAGS, &attr));
-				say(" GETFLAGS"), result(ioctl(fd, FS_IOC_GETFLAGS, &attr)), say(" (%#x)", attr & ~0x80000);
+				say(" GETFLAGS"), result(ioctl(fd, FS_IOC_GETFLAGS, &attr)),
+					say(" (%#x)", attr & ~0x80000);
 				done();
 				describe("o"), done();
 				if (fd >= 0)
@@ -307,6 +354,6 @@ static void descriptors(void)
 }
 
 const struct section attr_sections[] = {
-	{"truncates", truncates}, {"chmods", chmods}, {"chowns", chowns}, {"times", times_section},
+	{"truncates", truncates}, {"chmods", chmods},		{"chowns", chowns}, {"times", times_section},
 	{"xattrs", xattrs},	  {"descriptors", descriptors}, {NULL, NULL},
 };

@@ -72,16 +72,21 @@ static void say_rename(const char *from, const char *to, int flags)
 static void rename_specials(void)
 {
 	static const char *const pairs[][2] = {
-		{"f", "f"}, {"f", "./f"}, {"f", "d/../f"}, {"d", "d"}, {"d", "./d"}, {"d", "d/sub"}, {"d", "d/sub/new"},
-		{"d/sub", "d"}, {"d/sub", "."}, {".", "x"}, {"..", "x"}, {"f", "."}, {"f", ".."}, {"f", "/"}, {"/", "x"},
-		{"f", ""}, {"", "f"}, {"f", "none/x"}, {"none/x", "f"}, {"f", "f/x"}, {"f/x", "x"}, {"f", "hard"},
-		{"hard", "f"}, {"l", "f"}, {"f", "l"}, {"d", "full"}, {"full", "d"}, {"f", "\xff"}, {"\xff", "f"},
-		{"f", "a\nb"}, {"a\nb", "f"}, {"l/", "x"}, {"f", "ld/moved"}, {"ld/moved", "f"}, {"ld/../f", "x"}, {"x", "f"},
+		{"f", "f"},	{"f", "./f"},	    {"f", "d/../f"},   {"d", "d"},	  {"d", "./d"},
+		{"d", "d/sub"}, {"d", "d/sub/new"}, {"d/sub", "d"},    {"d/sub", "."},	  {".", "x"},
+		{"..", "x"},	{"f", "."},	    {"f", ".."},       {"f", "/"},	  {"/", "x"},
+		{"f", ""},	{"", "f"},	    {"f", "none/x"},   {"none/x", "f"},	  {"f", "f/x"},
+		{"f/x", "x"},	{"f", "hard"},	    {"hard", "f"},     {"l", "f"},	  {"f", "l"},
+		{"d", "full"},	{"full", "d"},	    {"f", "\xff"},     {"\xff", "f"},	  {"f", "a\nb"},
+		{"a\nb", "f"},	{"l/", "x"},	    {"f", "ld/moved"}, {"ld/moved", "f"}, {"ld/../f", "x"},
+		{"x", "f"},
 	};
-	static const unsigned odd[] = {3, 4, 5, 6, 8, 0x80000000u, RENAME_EXCHANGE | RENAME_NOREPLACE, RENAME_WHITEOUT};
+	static const unsigned odd[] = {
+		3, 4, 5, 6, 8, 0x80000000u, RENAME_EXCHANGE | RENAME_NOREPLACE, RENAME_WHITEOUT};
 	char big[300];
 
-	fresh("f", K_FILE), fresh("d", K_DIR), fresh("full", K_FULL), fresh("l", K_LINK), fresh("ld", K_LINKDIR);
+	fresh("f", K_FILE), fresh("d", K_DIR), fresh("full", K_FULL), fresh("l", K_LINK),
+		fresh("ld", K_LINKDIR);
 	mkdir("d/sub", 0755);
 	if (link("f", "hard") < 0)
 		die("link");
@@ -99,7 +104,8 @@ static void rename_specials(void)
 		/* A whiteout needs a device's rights: compared for its refusals only. */
 		if (odd[i] == RENAME_WHITEOUT)
 			continue;
-		say("renameat2 flags %#x", odd[i]), result(x_renameat2(AT_FDCWD, "f", AT_FDCWD, "g", odd[i])), done();
+		say("renameat2 flags %#x", odd[i]), result(x_renameat2(AT_FDCWD, "f", AT_FDCWD, "g", odd[i])),
+			done();
 	}
 	say("renameat bad dirfd"), result(x_renameat(999, "f", AT_FDCWD, "g")), done();
 	say("renameat bad second dirfd"), result(x_renameat(AT_FDCWD, "f", 999, "g")), done();
@@ -124,7 +130,8 @@ static void links(void)
 		for (size_t b = 0; b < 8; b++)
 			for (size_t ta = 0; ta < N(tails); ta++)
 				for (size_t f = 0; f < N(flags); f++) {
-					static const enum kind targets[] = {K_ABSENT, K_FILE, K_DIR, K_DANGLE};
+					static const enum kind targets[] = {K_ABSENT, K_FILE, K_DIR,
+									    K_DANGLE};
 					size_t tb = b / 4;
 
 					if (ta > 1 && f > 1)
@@ -133,9 +140,10 @@ static void links(void)
 					fresh("b", targets[b % 4]);
 					with_tail(from, sizeof(from), "a", ta);
 					with_tail(to, sizeof(to), "b", tb);
-					say("link(%s as %s, %s as %s, %#x)", from, kind_names[a], to, kind_names[targets[b % 4]],
-					    (unsigned)flags[f]);
-					result(flags[f] < 0 ? x_link(from, to) : x_linkat(dir, from, dir, to, flags[f]));
+					say("link(%s as %s, %s as %s, %#x)", from, kind_names[a], to,
+					    kind_names[targets[b % 4]], (unsigned)flags[f]);
+					result(flags[f] < 0 ? x_link(from, to)
+							    : x_linkat(dir, from, dir, to, flags[f]));
 					describe("a");
 					describe("b");
 					done();
@@ -151,11 +159,12 @@ static void link_unnamed(void)
 
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
 	say("write"), result(write(fd, "unnamed", 7)), done();
-	say("linkat by /proc"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byproc", AT_SYMLINK_FOLLOW)), describe("byproc"),
-		done();
-	say("linkat again"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byproc2", AT_SYMLINK_FOLLOW)), describe("byproc2"),
-		done();
-	say("linkat without following"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byproc3", 0)), describe("byproc3"), done();
+	say("linkat by /proc"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byproc", AT_SYMLINK_FOLLOW)),
+		describe("byproc"), done();
+	say("linkat again"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byproc2", AT_SYMLINK_FOLLOW)),
+		describe("byproc2"), done();
+	say("linkat without following"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byproc3", 0)),
+		describe("byproc3"), done();
 	describe_fd(fd), done();
 	say("write after"), result(pwrite(fd, "U", 1, 0)), describe("byproc"), done();
 	close(fd);
@@ -163,29 +172,36 @@ static void link_unnamed(void)
 	say("opened again"), result(pwrite(fd, "V", 1, 0)), describe("byproc2"), done();
 	close(fd);
 	fd = (int)x_open(".", O_RDWR | O_TMPFILE, 0600);
-	say("linkat AT_EMPTY_PATH"), result(x_linkat(fd, "", AT_FDCWD, "byempty", AT_EMPTY_PATH)), describe("byempty"), done();
+	say("linkat AT_EMPTY_PATH"), result(x_linkat(fd, "", AT_FDCWD, "byempty", AT_EMPTY_PATH)),
+		describe("byempty"), done();
 	say("to an existing name"), result(x_linkat(fd, "", AT_FDCWD, "byproc", AT_EMPTY_PATH)), done();
 	close(fd);
 	ex = (int)x_open(".", O_RDWR | O_TMPFILE | O_EXCL, 0600);
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", ex);
-	say("with O_EXCL"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byexcl", AT_SYMLINK_FOLLOW)), describe("byexcl"), done();
+	say("with O_EXCL"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "byexcl", AT_SYMLINK_FOLLOW)),
+		describe("byexcl"), done();
 	close(ex);
 	fd = (int)x_open("gone", O_RDWR | O_CREAT, 0600);
 	unlink("gone");
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	say("a removed file"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "back", AT_SYMLINK_FOLLOW)), describe("back"), done();
-	say("a removed file by AT_EMPTY_PATH"), result(x_linkat(fd, "", AT_FDCWD, "back", AT_EMPTY_PATH)), done();
+	say("a removed file"), result(x_linkat(AT_FDCWD, proc, AT_FDCWD, "back", AT_SYMLINK_FOLLOW)),
+		describe("back"), done();
+	say("a removed file by AT_EMPTY_PATH"), result(x_linkat(fd, "", AT_FDCWD, "back", AT_EMPTY_PATH)),
+		done();
 	close(fd);
 	fd = (int)x_open("byproc", O_PATH, 0);
-	say("an O_PATH descriptor"), result(x_linkat(fd, "", AT_FDCWD, "bypath", AT_EMPTY_PATH)), describe("bypath"), done();
+	say("an O_PATH descriptor"), result(x_linkat(fd, "", AT_FDCWD, "bypath", AT_EMPTY_PATH)),
+		describe("bypath"), done();
 	close(fd);
 	fd = (int)x_open("byproc", O_RDONLY, 0);
-	say("AT_EMPTY_PATH with a path"), result(x_linkat(AT_FDCWD, "byproc", AT_FDCWD, "p", AT_EMPTY_PATH)), done();
+	say("AT_EMPTY_PATH with a path"), result(x_linkat(AT_FDCWD, "byproc", AT_FDCWD, "p", AT_EMPTY_PATH)),
+		done();
 	say("read"), result(read(fd, buf, sizeof(buf))), done();
 	close(fd);
 }
 
-static const enum kind made_over[] = {K_ABSENT, K_FILE, K_DIR, K_FULL, K_LINK, K_LINKDIR, K_DANGLE, K_LOOP, K_FIFO, K_SOCK};
+static const enum kind made_over[] = {K_ABSENT,	 K_FILE,   K_DIR,  K_FULL, K_LINK,
+				      K_LINKDIR, K_DANGLE, K_LOOP, K_FIFO, K_SOCK};
 static const char *const made_names[] = {"m", "m/", "./m", "m/.", "m/..", "m/x", "m/none/x", "."};
 
 static void makes(void)
@@ -195,9 +211,10 @@ static void makes(void)
 		mode_t mode;
 		dev_t dev;
 	} nodes[] = {
-		{"regular", S_IFREG | 0644, 0}, {"0", 0644, 0},	     {"fifo", S_IFIFO | 0644, 0}, {"socket", S_IFSOCK | 0644, 0},
-		{"directory", S_IFDIR | 0755, 0}, {"link", S_IFLNK | 0777, 0}, {"nonsense", 0130000 | 0644, 0},
-		{"regular with a number", S_IFREG | 0644, 0x105},
+		{"regular", S_IFREG | 0644, 0},	  {"0", 0644, 0},
+		{"fifo", S_IFIFO | 0644, 0},	  {"socket", S_IFSOCK | 0644, 0},
+		{"directory", S_IFDIR | 0755, 0}, {"link", S_IFLNK | 0777, 0},
+		{"nonsense", 0130000 | 0644, 0},  {"regular with a number", S_IFREG | 0644, 0x105},
 	};
 	int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -207,11 +224,14 @@ static void makes(void)
 			say("over %s: mkdir(%s)", kind_names[made_over[k]], made_names[n]);
 			result(x_mkdir(made_names[n], 0777)), describe("m"), describe("t_none"), done();
 			remove_all("t_none"), fresh("m", made_over[k]);
-			say("mkdirat(%s)", made_names[n]), result(x_mkdirat(dir, made_names[n], 0700)), describe("m"), done();
+			say("mkdirat(%s)", made_names[n]), result(x_mkdirat(dir, made_names[n], 0700)),
+				describe("m"), done();
 			remove_all("t_none"), fresh("m", made_over[k]);
-			say("symlink(%s)", made_names[n]), result(x_symlink("to/where", made_names[n])), describe("m"), done();
+			say("symlink(%s)", made_names[n]), result(x_symlink("to/where", made_names[n])),
+				describe("m"), done();
 			fresh("m", made_over[k]);
-			say("symlinkat(%s)", made_names[n]), result(x_symlinkat("\xff", dir, made_names[n])), describe("m"), done();
+			say("symlinkat(%s)", made_names[n]), result(x_symlinkat("\xff", dir, made_names[n])),
+				describe("m"), done();
 			for (size_t i = 0; i < N(nodes); i++) {
 				fresh("m", made_over[k]);
 				say("mknod(%s, %s)", made_names[n], nodes[i].label);
@@ -236,16 +256,19 @@ static void makes(void)
 static void removes(void)
 {
 	static const int flags[] = {0, AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW, AT_REMOVEDIR | 1, AT_EMPTY_PATH};
-	static const char *const names[] = {"r", "r/", "./r", "r/.", "r/..", "r/in", "r/in/", "r/none", ".", "..", "/", "", "none/x"};
+	static const char *const names[] = {"r",      "r/", "./r", "r/.", "r/..", "r/in",  "r/in/",
+					    "r/none", ".",  "..",  "/",	  "",	  "none/x"};
 	int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (int k = 0; k < K_KINDS; k++)
 		for (size_t n = 0; n < N(names); n++) {
 			fresh("r", (enum kind)k);
-			say("unlink(%s as %s)", names[n], kind_names[k]), result(x_unlink(names[n])), describe("r");
+			say("unlink(%s as %s)", names[n], kind_names[k]), result(x_unlink(names[n])),
+				describe("r");
 			done();
 			fresh("r", (enum kind)k);
-			say("rmdir(%s as %s)", names[n], kind_names[k]), result(x_rmdir(names[n])), describe("r");
+			say("rmdir(%s as %s)", names[n], kind_names[k]), result(x_rmdir(names[n])),
+				describe("r");
 			done();
 			for (size_t f = 0; f < N(flags); f++) {
 				fresh("r", (enum kind)k);
@@ -285,7 +308,8 @@ static void trees(void)
 		depth++;
 	}
 	say("depth %d", depth), done();
-	say("create down there"), result(x_open("file", O_RDWR | O_CREAT | O_EXCL, 0644) >= 0 ? 0 : -1), describe("file"), done();
+	say("create down there"), result(x_open("file", O_RDWR | O_CREAT | O_EXCL, 0644) >= 0 ? 0 : -1),
+		describe("file"), done();
 	say("rename down there"), result(x_rename("file", "file2")), describe("file2"), done();
 	say("chmod down there"), result(x_chmod("file2", 0600)), describe("file2"), done();
 	say("unlink down there"), result(x_unlink("file2")), done();

@@ -29,8 +29,16 @@ static void try_open(const char *label, const char *name, int flags)
 	done();
 }
 
-static const int opens[] = {O_RDONLY, O_WRONLY, O_RDWR, O_RDONLY | O_NOFOLLOW, O_RDWR | O_CREAT, O_WRONLY | O_CREAT | O_EXCL,
-			    O_WRONLY | O_APPEND, O_RDONLY | O_DIRECTORY, O_WRONLY | O_TRUNC, O_WRONLY | O_NONBLOCK};
+static const int opens[] = {O_RDONLY,
+			    O_WRONLY,
+			    O_RDWR,
+			    O_RDONLY | O_NOFOLLOW,
+			    O_RDWR | O_CREAT,
+			    O_WRONLY | O_CREAT | O_EXCL,
+			    O_WRONLY | O_APPEND,
+			    O_RDONLY | O_DIRECTORY,
+			    O_WRONLY | O_TRUNC,
+			    O_WRONLY | O_NONBLOCK};
 
 static void changes_by(const char *label, const char *name)
 {
@@ -57,8 +65,9 @@ static void changes_by(const char *label, const char *name)
 /* One descriptor by all its names. */
 static void each_name(const char *label, int fd)
 {
-	static const char *const forms[] = {"/proc/self/fd/%d", "/dev/fd/%d", "/proc/thread-self/fd/%d",
-					    "/proc/self/task/../fd/%d", "link", "linkdir/%d"};
+	static const char *const forms[] = {
+		"/proc/self/fd/%d",	    "/dev/fd/%d", "/proc/thread-self/fd/%d",
+		"/proc/self/task/../fd/%d", "link",	  "linkdir/%d"};
 	char name[64], text[128], target[PATH_MAX];
 	ssize_t n;
 
@@ -107,7 +116,8 @@ static void descriptors(void)
 	static const char *const below[] = {"in", "new", "..", "../f", ".", "none/x"};
 	for (size_t i = 0; i < N(below); i++) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d/%s", fd, below[i]);
-		try_open(below[i], name, O_RDONLY), try_open(below[i], name, O_RDWR), try_open(below[i], name, O_RDWR | O_CREAT);
+		try_open(below[i], name, O_RDONLY), try_open(below[i], name, O_RDWR),
+			try_open(below[i], name, O_RDWR | O_CREAT);
 	}
 	close(fd);
 	if (pipe(p) < 0)
@@ -129,9 +139,11 @@ static void descriptors(void)
 static void standard_with(const char *label, int in, int out)
 {
 	bool removed = strcmp(label, "a removed file") == 0;
-	static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1", "/proc/self/fd/0",
-					    "/proc/self/fd/1", "/proc/thread-self/fd/1"};
-	int keep0 = fcntl(0, F_DUPFD_CLOEXEC, 100), keep1 = fcntl(1, F_DUPFD_CLOEXEC, 100), fd, rc[3][N(names)], err[3][N(names)];
+	static const char *const names[] = {
+		"/dev/stdin",	   "/dev/stdout",	    "/dev/fd/0", "/dev/fd/1", "/proc/self/fd/0",
+		"/proc/self/fd/1", "/proc/thread-self/fd/1"};
+	int keep0 = fcntl(0, F_DUPFD_CLOEXEC, 100), keep1 = fcntl(1, F_DUPFD_CLOEXEC, 100), fd,
+	    rc[3][N(names)], err[3][N(names)];
 	static const int flags[] = {O_RDONLY | O_NONBLOCK, O_WRONLY | O_APPEND, O_WRONLY | O_CREAT | O_TRUNC};
 
 	fflush(stdout);
@@ -190,16 +202,19 @@ static void standard(void)
 
 static void devices(void)
 {
-	static const char *const names[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+	static const char *const names[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+					    "/dev/urandom"};
 
 	for (size_t i = 0; i < N(names); i++) {
-		static const int flags[] = {O_RDONLY, O_RDWR, O_WRONLY | O_CREAT | O_TRUNC, O_WRONLY | O_APPEND, O_WRONLY | O_EXCL | O_CREAT};
+		static const int flags[] = {O_RDONLY, O_RDWR, O_WRONLY | O_CREAT | O_TRUNC,
+					    O_WRONLY | O_APPEND, O_WRONLY | O_EXCL | O_CREAT};
 
 		for (size_t f = 0; f < N(flags); f++) {
 			say("open(%s, %#x)", names[i], flags[f]);
 			int fd = (int)result(x_open(names[i], flags[f], 0666));
 			if (fd >= 0)
-				describe_fd(fd), say(" write"), result(i < 3 ? write(fd, "x", 1) : 0), close(fd);
+				describe_fd(fd), say(" write"), result(i < 3 ? write(fd, "x", 1) : 0),
+					close(fd);
 			done();
 		}
 	}
@@ -228,7 +243,9 @@ static void read_line(const char *label, const char *name, const char *key)
 	if (p && (strcmp(key, "\nPid:") == 0 || strcmp(key, "\nTgid:") == 0)) {
 		pid_t pid = atoi(strchr(p, ':') + 1);
 
-		say(" %s", pid == getpid() ? "this process" : pid == (pid_t)syscall(SYS_gettid) ? "this thread" : "ANOTHER");
+		say(" %s", pid == getpid()		       ? "this process"
+			   : pid == (pid_t)syscall(SYS_gettid) ? "this thread"
+							       : "ANOTHER");
 	} else {
 		say(" %s", p ? p : "?");
 	}
@@ -260,80 +277,90 @@ static void *in_thread(void *arg)
 	return NULL;
 }
 
-static void own(void)
+/* clang-format off */
+static const char *const own_names[] = {
+	"/proc/self/status", "/proc/self/stat", "/proc/self/maps", "/proc/self/environ", "/proc/self/cmdline",
+	"/proc/self/mem", "/proc/self/exe", "/proc/self/cwd", "/proc/self/root", "/proc/self/ns/pid",
+	"/proc/self/mountinfo", "/proc/self", "/proc/self/", "/proc/self/.", "/proc/self/fd", "/proc/self/cwd/f",
+	"/proc/self/cwd/../procself/f", "/proc/self/root/etc/passwd", "/proc/self/exe/x", "/proc/self/nonesuch",
+	"/proc/self/../self/comm", "/proc/self/task", "/proc/mounts", "/proc/net/unix", "/proc/stat",
+	"/proc/self/attr/current", "/proc/thread-self/cwd/f", "/proc/self/fdinfo/0", "cwdlink/f", "selflink/comm"};
+static const char *const writable[] = {
+	"/proc/self/comm", "/proc/self/oom_score_adj", "/proc/self/coredump_filter", "/proc/self/clear_refs",
+	"/proc/self/cwd/f", "/proc/self/cwd/new", "cwdlink/new2"};
+/* clang-format on */
+
+static void just_open(const char *name, int flags)
 {
-	static const char *const names[] = {"/proc/self/status", "/proc/self/stat", "/proc/self/maps", "/proc/self/environ",
-					    "/proc/self/cmdline", "/proc/self/mem", "/proc/self/exe", "/proc/self/cwd",
-					    "/proc/self/root", "/proc/self/ns/pid", "/proc/self/mountinfo", "/proc/self",
-					    "/proc/self/", "/proc/self/.", "/proc/self/fd", "/proc/self/cwd/f", "/proc/self/cwd/../own/f",
-					    "/proc/self/root/etc/passwd", "/proc/self/exe/x", "/proc/self/nonesuch", "/proc/self/../self/comm",
-					    "/proc/self/task", "/proc/mounts", "/proc/net/unix", "/proc/stat", "/proc/self/attr/current",
-					    "/proc/thread-self/cwd/f", "/proc/self/fdinfo/0", "cwdlink/f", "selflink/comm"};
-	static const char *const writable[] = {"/proc/self/comm", "/proc/self/oom_score_adj", "/proc/self/coredump_filter",
-					       "/proc/self/clear_refs", "/proc/self/cwd/f", "/proc/self/cwd/new", "cwdlink/new2"};
-	char name[64], line[32] = "content";
-	pthread_t t;
-	pid_t pid;
-	int status, fd, p[2];
+	int fd;
 
-	fresh_file("f", "x", 0644);
-	symlink("/proc/self/cwd", "cwdlink");
-	symlink("/proc/self", "selflink");
-	for (size_t i = 0; i < N(names); i++) {
-		static const int flags[] = {O_RDONLY, O_RDONLY | O_NOFOLLOW, O_RDONLY | O_DIRECTORY, O_RDONLY | O_CREAT};
+	say("open(%s, %#x)", name, flags);
+	fd = (int)result(x_open(name, flags, 0600));
+	if (fd >= 0 && (flags & O_ACCMODE))
+		describe_fd(fd);
+	if (fd >= 0)
+		close(fd);
+	done();
+}
 
-		for (size_t f = 0; f < N(flags) - (strncmp(names[i], "/proc", 5) == 0); f++) {
-			say("open(%s, %#x)", names[i], flags[f]), fd = (int)result(x_open(names[i], flags[f], 0600));
-			if (fd >= 0)
-				close(fd);
-			done();
-		}
-	}
-	for (size_t i = 0; i < N(writable); i++) {
-		static const int flags[] = {O_WRONLY, O_RDWR | O_CREAT, O_WRONLY | O_TRUNC};
+static void open_own(void)
+{
+	static const int reads[] = {O_RDONLY, O_RDONLY | O_NOFOLLOW, O_RDONLY | O_DIRECTORY};
+	static const int writes[] = {O_WRONLY, O_RDWR | O_CREAT, O_WRONLY | O_TRUNC};
 
-		for (size_t f = 0; f < N(flags); f++) {
-			say("open(%s, %#x)", writable[i], flags[f]), fd = (int)result(x_open(writable[i], flags[f], 0600));
-			if (fd >= 0)
-				describe_fd(fd), close(fd);
-			done();
-		}
-	}
+	for (size_t i = 0; i < N(own_names); i++)
+		for (size_t f = 0; f < N(reads); f++)
+			just_open(own_names[i], reads[f]);
+	for (size_t i = 0; i < N(writable); i++)
+		for (size_t f = 0; f < N(writes); f++)
+			just_open(writable[i], writes[f]);
 	describe("."), done();
-	read_line("status", "/proc/self/status", "\nPid:");
-	read_line("comm", "/proc/self/comm", "");
-	fd = (int)x_open("/proc/self/mem", O_RDWR, 0);
+}
+
+static void own_memory(void)
+{
+	char buf[8] = "", text[32] = "content";
+	int fd = (int)x_open("/proc/self/mem", O_RDWR, 0);
+
 	say("mem"), result(fd < 0 ? -1 : 0);
-	say(" read"), result(pread(fd, name, 7, (off_t)(uintptr_t)line)), say_bytes(name, 7);
-	say(" write"), result(pwrite(fd, "changed", 7, (off_t)(uintptr_t)line)), say(" %s", line), done();
+	say(" read"), result(pread(fd, buf, 7, (off_t)(uintptr_t)text)), say(" %s", buf);
+	say(" write"), result(pwrite(fd, "changed", 7, (off_t)(uintptr_t)text)), say(" %s", text), done();
 	close(fd);
-	say("chmod /proc/self/comm"), result(x_chmod("/proc/self/comm", 0600)), done();
-	say("mkdir /proc/self/x"), result(x_mkdir("/proc/self/x", 0700)), done();
-	say("create /proc/self/x"), result(x_open("/proc/self/x", O_CREAT | O_RDWR, 0700)), done();
-	say("unlink /proc/self/comm"), result(x_unlink("/proc/self/comm")), done();
-	pthread_create(&t, NULL, in_thread, NULL);
-	pthread_join(t, NULL);
-	/* A child's. */
+}
+
+static void wait_for_close(int fd)
+{
+	char c;
+
+	_exit(read(fd, &c, 1) != 0);
+}
+
+static void of_child(void)
+{
+	static const char *const names[] = {"status", "cwd/f",		 "fd",	"environ", "mem",
+					    "maps",   "root/etc/passwd", "exe", "fd/0",	   "task"};
+	int status, fd, p[2];
+	char name[64];
+	pid_t pid;
+
 	if (pipe(p) < 0)
 		die("pipe");
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		char c;
-
 		close(p[1]);
-		_exit(read(p[0], &c, 1) != 0);
+		wait_for_close(p[0]);
 	}
 	close(p[0]);
-	static const char *const of_child[] = {"status", "cwd/f", "fd", "environ", "mem", "maps", "root/etc/passwd", "exe", "fd/0", "task"};
-	for (size_t i = 0; i < N(of_child); i++) {
-		snprintf(name, sizeof(name), "/proc/%d/%s", pid, of_child[i]);
-		say("child's %s", of_child[i]), fd = (int)result(x_open(name, O_RDONLY | O_NONBLOCK, 0)), done();
+	for (size_t i = 0; i < N(names); i++) {
+		snprintf(name, sizeof(name), "/proc/%d/%s", pid, names[i]);
+		say("child's %s", names[i]), fd = (int)result(x_open(name, O_RDONLY | O_NONBLOCK, 0)), done();
 		if (fd >= 0)
 			close(fd);
 	}
 	snprintf(name, sizeof(name), "/proc/%d/cwd/by-child", pid);
-	say("create in the child's cwd"), fd = (int)result(x_open(name, O_RDWR | O_CREAT, 0600)), describe("by-child"), done();
+	say("create in the child's cwd"), fd = (int)result(x_open(name, O_RDWR | O_CREAT, 0600));
+	describe("by-child"), done();
 	close(fd);
 	snprintf(name, sizeof(name), "/proc/%d/oom_score_adj", pid);
 	say("child's oom_score_adj"), fd = (int)result(x_open(name, O_WRONLY, 0)), done();
@@ -341,10 +368,31 @@ static void own(void)
 	waitpid(pid, &status, 0);
 }
 
+static void own(void)
+{
+	pthread_t t;
+
+	fresh_file("f", "x", 0644);
+	symlink("/proc/self/cwd", "cwdlink");
+	symlink("/proc/self", "selflink");
+	open_own();
+	read_line("status", "/proc/self/status", "\nPid:");
+	read_line("comm", "/proc/self/comm", "");
+	own_memory();
+	say("chmod /proc/self/comm"), result(x_chmod("/proc/self/comm", 0600)), done();
+	say("mkdir /proc/self/x"), result(x_mkdir("/proc/self/x", 0700)), done();
+	say("create /proc/self/x"), result(x_open("/proc/self/x", O_CREAT | O_RDWR, 0700)), done();
+	say("unlink /proc/self/comm"), result(x_unlink("/proc/self/comm")), done();
+	pthread_create(&t, NULL, in_thread, NULL);
+	pthread_join(t, NULL);
+	of_child();
+}
+
 static void open_tty(const char *label)
 {
 	say("%s:", label);
-	static const int flags[] = {O_RDWR, O_RDONLY, O_WRONLY | O_NOCTTY, O_WRONLY | O_CREAT | O_TRUNC, O_RDWR | O_NONBLOCK};
+	static const int flags[] = {O_RDWR, O_RDONLY, O_WRONLY | O_NOCTTY, O_WRONLY | O_CREAT | O_TRUNC,
+				    O_RDWR | O_NONBLOCK};
 	for (size_t i = 0; i < N(flags); i++) {
 		int fd = (int)x_open("/dev/tty", flags[i], 0666);
 
@@ -382,5 +430,6 @@ static void tty(void)
 }
 
 const struct section proc_sections[] = {
-	{"procfd", descriptors}, {"standard", standard}, {"procself", own}, {"devices", devices}, {"tty", tty}, {NULL, NULL},
+	{"procfd", descriptors}, {"standard", standard}, {"procself", own},
+	{"devices", devices},	 {"tty", tty},		 {NULL, NULL},
 };

@@ -135,7 +135,9 @@ static void vforks(void)
 		ok = ok + (WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
 	say("vfork and exec: %d of 10", ok), describe("f"), done();
-	say("system"), result(system("mkdir sub && cd sub && echo x > y && mv y z && chmod 600 z && ln -s z l && cat l > copy")),
+	say("system"),
+		result(system("mkdir sub && cd sub && echo x > y && mv y z && chmod 600 z && ln -s z l && "
+			      "cat l > copy")),
 		describe("sub"), done();
 	describe("sub/z"), describe("sub/copy"), done();
 }
@@ -276,8 +278,10 @@ static void signals(void)
 	sigaction(SIGRTMIN + 2, &sa, NULL);
 	say("raise"), result(raise(SIGUSR1)), say(" got %d", last == SIGUSR1), done();
 	say("kill self"), result(kill(getpid(), SIGUSR1)), say(" count %d", count), done();
-	say("tgkill self"), result(syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1)), say(" count %d", count), done();
-	say("tkill self"), result(syscall(SYS_tkill, syscall(SYS_gettid), SIGUSR1)), say(" count %d", count), done();
+	say("tgkill self"), result(syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1)),
+		say(" count %d", count), done();
+	say("tkill self"), result(syscall(SYS_tkill, syscall(SYS_gettid), SIGUSR1)), say(" count %d", count),
+		done();
 	say("pthread_kill"), result(pthread_kill(pthread_self(), SIGUSR1)), say(" count %d", count), done();
 	say("sigqueue self"), result(sigqueue(getpid(), SIGRTMIN + 2, v)), say(" value %d", value), done();
 	say("kill self 0"), result(kill(getpid(), 0)), done();
@@ -292,7 +296,8 @@ static void signals(void)
 	pid = start(sleeper, NULL);
 	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	say("pidfd_open"), result(fd < 0 ? -1 : 0);
-	say(" pidfd_send_signal"), result(syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)), say_status(pid), done();
+	say(" pidfd_send_signal"), result(syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)),
+		say_status(pid), done();
 	say("pidfd of the ended"), result(syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0)), done();
 	close(fd);
 	say("pidfd_send_signal by no pidfd"), result(syscall(SYS_pidfd_send_signal, 0, 0, NULL, 0)), done();
@@ -343,7 +348,8 @@ static void tracing(void)
 		stops++;
 		ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
 	}
-	say("exit %d, %s stops", WIFEXITED(status) ? WEXITSTATUS(status) : -1, stops >= 5 ? "some" : "few"), describe("traced"), done();
+	say("exit %d, %s stops", WIFEXITED(status) ? WEXITSTATUS(status) : -1, stops >= 5 ? "some" : "few"),
+		describe("traced"), done();
 	pid = start(sleeper, NULL);
 	nap_ms(20);
 	say("attach"), result(ptrace(PTRACE_ATTACH, pid, NULL, NULL)), done();
@@ -360,7 +366,8 @@ static void tracing(void)
 	say("prlimit get"), result(prlimit(pid, RLIMIT_NOFILE, NULL, &old)), done();
 	r = (struct rlimit){10, old.rlim_max};
 	say("prlimit set"), result(prlimit(pid, RLIMIT_NOFILE, &r, NULL)), done();
-	say("prlimit look"), result(prlimit(pid, RLIMIT_NOFILE, NULL, &old)), say(" %lu", (unsigned long)old.rlim_cur), done();
+	say("prlimit look"), result(prlimit(pid, RLIMIT_NOFILE, NULL, &old)),
+		say(" %lu", (unsigned long)old.rlim_cur), done();
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
@@ -371,9 +378,11 @@ static void tracing(void)
 	kill(pid, SIGKILL);
 	say("killed"), say_status(pid), done();
 	say("prlimit of the reaped"), result(prlimit(pid, RLIMIT_NOFILE, NULL, &old)), done();
-	say("PR_SET_DUMPABLE 0"), result(syscall(SYS_prctl, 4, 0, 0, 0, 0)), say(" get"), result(syscall(SYS_prctl, 3, 0, 0, 0, 0)), done();
+	say("PR_SET_DUMPABLE 0"), result(syscall(SYS_prctl, 4, 0, 0, 0, 0)), say(" get"),
+		result(syscall(SYS_prctl, 3, 0, 0, 0, 0)), done();
 	say("PR_SET_DUMPABLE 2"), result(syscall(SYS_prctl, 4, 2, 0, 0, 0)), done();
-	say("PR_SET_DUMPABLE 1"), result(syscall(SYS_prctl, 4, 1, 0, 0, 0)), say(" get"), result(syscall(SYS_prctl, 3, 0, 0, 0, 0)), done();
+	say("PR_SET_DUMPABLE 1"), result(syscall(SYS_prctl, 4, 1, 0, 0, 0)), say(" get"),
+		result(syscall(SYS_prctl, 3, 0, 0, 0, 0)), done();
 	say("F_SETOWN self"), result(fcntl(0, F_SETOWN, getpid())), done();
 }
 
@@ -384,7 +393,8 @@ static void as_other(void *arg)
 	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, 1234, 1234, 1234) < 0 ||
 	    syscall(SYS_setresuid, 1234, 1234, 1234) < 0)
 		die("setresuid");
-	say("create"), result(x_open("open/f", O_RDWR | O_CREAT, 0666) < 0 ? -1 : 0), describe("open/f"), done();
+	say("create"), result(x_open("open/f", O_RDWR | O_CREAT, 0666) < 0 ? -1 : 0), describe("open/f"),
+		done();
 	say("mkdir"), result(x_mkdir("open/d", 0777)), describe("open/d"), done();
 	say("create in root's"), result(x_open("shut/f", O_RDWR | O_CREAT, 0666)), done();
 	say("read root's secret"), result(x_open("secret", O_RDONLY, 0)), done();
@@ -407,14 +417,16 @@ static void only_effective(void *arg)
 	(void)arg;
 	if (syscall(SYS_setresgid, -1, 1234, -1) < 0 || syscall(SYS_setresuid, -1, 1234, -1) < 0)
 		die("setresuid");
-	say("create, effective only"), result(x_open("open/e", O_RDWR | O_CREAT, 0666) < 0 ? -1 : 0), describe("open/e"), done();
+	say("create, effective only"), result(x_open("open/e", O_RDWR | O_CREAT, 0666) < 0 ? -1 : 0),
+		describe("open/e"), done();
 	say("read root's secret"), result(x_open("secret", O_RDONLY, 0)), done();
 	say("write root's file"), result(x_open("f", O_RDWR, 0)), done();
 	if (syscall(SYS_setresuid, -1, 0, -1) < 0)
 		die("back");
 	say("root again"), result(x_open("secret", O_RDWR, 0) < 0 ? -1 : 0), done();
 	syscall(SYS_setfsuid, 1234);
-	say("fsuid only"), result(x_open("open/fs", O_RDWR | O_CREAT, 0666) < 0 ? -1 : 0), describe("open/fs"), done();
+	say("fsuid only"), result(x_open("open/fs", O_RDWR | O_CREAT, 0666) < 0 ? -1 : 0),
+		describe("open/fs"), done();
 	say("read root's secret"), result(x_open("secret", O_RDONLY, 0)), done();
 }
 
@@ -431,7 +443,8 @@ static void identity(void)
 	}
 	in_child(as_other, NULL);
 	in_child(only_effective, NULL);
-	say("still root"), result(x_open("shut/root", O_RDWR | O_CREAT, 0600) < 0 ? -1 : 0), describe("shut/root"), done();
+	say("still root"), result(x_open("shut/root", O_RDWR | O_CREAT, 0600) < 0 ? -1 : 0),
+		describe("shut/root"), done();
 }
 
 /* What fs.protected_* refuse in sticky directories, even to root. */
@@ -443,16 +456,17 @@ static void other_makes(void *arg)
 	umask(0);
 	fresh_file("shared/theirs", "x", 0666);
 	fresh("shared/fifo", K_FIFO);
-	if (chmod("shared/fifo", 0666) < 0 || symlink("../target", "shared/link") < 0 || symlink("../dangling", "shared/dangle") < 0 ||
-	    symlink("..", "shared/up") < 0)
+	if (chmod("shared/fifo", 0666) < 0 || symlink("../target", "shared/link") < 0 ||
+	    symlink("../dangling", "shared/dangle") < 0 || symlink("..", "shared/up") < 0)
 		die("shared");
 }
 
 static void sticky(void)
 {
-	static const int flags[] = {O_RDONLY, O_RDWR, O_RDWR | O_CREAT, O_RDWR | O_CREAT | O_TRUNC, O_RDWR | O_CREAT | O_EXCL};
-	static const char *const names[] = {"shared/theirs", "shared/fifo", "shared/link", "shared/dangle", "shared/up/target",
-					    "shared/mine"};
+	static const int flags[] = {O_RDONLY, O_RDWR, O_RDWR | O_CREAT, O_RDWR | O_CREAT | O_TRUNC,
+				    O_RDWR | O_CREAT | O_EXCL};
+	static const char *const names[] = {"shared/theirs", "shared/fifo",	 "shared/link",
+					    "shared/dangle", "shared/up/target", "shared/mine"};
 
 	fresh("shared", K_DIR), fresh_file("target", "x", 0666);
 	chmod("shared", 01777), chmod("target", 0666);
@@ -464,7 +478,8 @@ static void sticky(void)
 	fresh_file("shared/mine", "x", 0644);
 	for (size_t n = 0; n < N(names); n++) {
 		for (size_t f = 0; f < N(flags); f++) {
-			say("open(%s, %#x)", names[n], flags[f]), result(x_open(names[n], flags[f] | O_NONBLOCK, 0644) < 0 ? -1 : 0), done();
+			say("open(%s, %#x)", names[n], flags[f]),
+				result(x_open(names[n], flags[f] | O_NONBLOCK, 0644) < 0 ? -1 : 0), done();
 		}
 		say("chmod %s", names[n]), result(x_chmod(names[n], 0666)), done();
 		say("truncate %s", names[n]), result(x_truncate(names[n], 0)), done();
@@ -477,8 +492,9 @@ static void sticky(void)
 }
 
 const struct section process_sections[] = {
-	{"threadcwds", thread_cwds}, {"threaddirs", thread_dirfds}, {"vforks", vforks}, {"forks", forks},
-	{"killed", killed},	     {"signals", signals},	    {"tracing", tracing}, {"identity", identity},
-	{"sticky", sticky},
-	{NULL, NULL},
+	{"threadcwds", thread_cwds}, {"threaddirs", thread_dirfds},
+	{"vforks", vforks},	     {"forks", forks},
+	{"killed", killed},	     {"signals", signals},
+	{"tracing", tracing},	     {"identity", identity},
+	{"sticky", sticky},	     {NULL, NULL},
 };

@@ -41,7 +41,8 @@ static void say_name(int s, bool peer)
 
 static void binds_of(int type)
 {
-	static const char *const names[] = {"s", "./s2", "d/s", "d/../s3", "none/s", "f", "dangle", "s/", "\xff\n"};
+	static const char *const names[] = {"s", "./s2",   "d/s", "d/../s3", "none/s",
+					    "f", "dangle", "s/",  "\xff\n"};
 	static const mode_t masks[] = {0, 022, 077};
 	struct sockaddr_un a;
 	socklen_t len;
@@ -86,11 +87,13 @@ static void binds(void)
 		len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n);
 		say("bind of %zu bytes", n), result(bind(s, (struct sockaddr *)&a, len));
 		len = sizeof(a);
-		say(" name"), result(getsockname(s, (struct sockaddr *)&a, &len)), say(" len %u", len), done();
+		say(" name"), result(getsockname(s, (struct sockaddr *)&a, &len)), say(" len %u", len),
+			done();
 		close(s);
 	}
 	s = socket(AF_UNIX, SOCK_STREAM, 0);
-	say("bind of nothing but the family"), result(bind(s, (struct sockaddr *)&a, sizeof(a.sun_family)) == 0 ? 0 : -1), done();
+	say("bind of nothing but the family"),
+		result(bind(s, (struct sockaddr *)&a, sizeof(a.sun_family)) == 0 ? 0 : -1), done();
 	close(s);
 	s = socket(AF_UNIX, SOCK_STREAM, 0);
 	len = address(&a, "wrong");
@@ -118,12 +121,14 @@ static void talk(int type)
 	char buf[16] = "";
 
 	remove_all("listener");
-	say("connect before bind"), c = socket(AF_UNIX, type, 0), result(connect(c, (struct sockaddr *)&a, len)), done();
+	say("connect before bind"), c = socket(AF_UNIX, type, 0),
+				    result(connect(c, (struct sockaddr *)&a, len)), done();
 	say("bind"), result(bind(l, (struct sockaddr *)&a, len)), describe_fd(l), done();
 	say("connect before listen"), result(connect(c, (struct sockaddr *)&a, len)), done();
 	say("listen"), result(listen(l, 5)), done();
 	say("listen again"), result(listen(l, 7)), done();
-	say("connect"), result(connect(c, (struct sockaddr *)&a, len)), say_name(c, true), say_name(c, false), done();
+	say("connect"), result(connect(c, (struct sockaddr *)&a, len)), say_name(c, true), say_name(c, false),
+		done();
 	say("connect again"), result(connect(c, (struct sockaddr *)&a, len)), done();
 	s = accept4(l, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	say("accept"), result(s < 0 ? -1 : 0), describe_fd(s), say_name(s, false), say_name(s, true), done();
@@ -142,8 +147,17 @@ static void talk(int type)
 	len = address(&a, "./listener");
 	say("connect"), result(connect(c, (struct sockaddr *)&a, len)), say_name(c, true), done();
 	s = accept(l, (struct sockaddr *)&a, (memset(&a, 0, sizeof(a)), len = sizeof(a), &len));
-	say("accepted from '%s'", strrchr(a.sun_path, '/') ? strrchr(a.sun_path, '/') + 1 : a.sun_path), say_name(s, true), done();
+	say("accepted from '%s'", strrchr(a.sun_path, '/') ? strrchr(a.sun_path, '/') + 1 : a.sun_path),
+		say_name(s, true), done();
 	close(c), close(s), close(l);
+}
+
+static void talk_to_nothing(int type)
+{
+	struct sockaddr_un a;
+	socklen_t len;
+	int c, s;
+
 	c = socket(AF_UNIX, type, 0);
 	len = address(&a, "listener");
 	say("connect after close"), result(connect(c, (struct sockaddr *)&a, len)), done();
@@ -172,8 +186,12 @@ static void talk(int type)
 
 static void pairs(void)
 {
-	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-				    SOCK_STREAM | SOCK_CLOEXEC, SOCK_DGRAM | 0x40};
+	static const int types[] = {SOCK_STREAM,
+				    SOCK_SEQPACKET,
+				    SOCK_DGRAM,
+				    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+				    SOCK_STREAM | SOCK_CLOEXEC,
+				    SOCK_DGRAM | 0x40};
 
 	for (size_t t = 0; t < N(types); t++) {
 		char buf[16] = "";
@@ -187,7 +205,8 @@ static void pairs(void)
 		}
 		getsockopt(sv[0], SOL_SOCKET, SO_TYPE, &opt, &len);
 		/* A datagram pair is a seqpacket pair inside. */
-		say(" type %d", opt == SOCK_SEQPACKET ? types[t] & 0xf : opt), describe_fd(sv[0]), describe_fd(sv[1]), done();
+		say(" type %d", opt == SOCK_SEQPACKET ? types[t] & 0xf : opt), describe_fd(sv[0]),
+			describe_fd(sv[1]), done();
 		say("send two"), result(send(sv[0], "one", 3, 0)), result(send(sv[0], "two!", 4, 0)), done();
 		say("recv"), result(recv(sv[1], buf, sizeof(buf), 0)), say(" %s", buf), done();
 		say("recv rest"), result(recv(sv[1], buf, 2, MSG_DONTWAIT | MSG_PEEK)), done();
@@ -205,7 +224,9 @@ static void pairs(void)
 static void sockets(void)
 {
 	talk(SOCK_STREAM);
+	talk_to_nothing(SOCK_STREAM);
 	talk(SOCK_SEQPACKET);
+	talk_to_nothing(SOCK_SEQPACKET);
 	pairs();
 }
 

@@ -12,7 +12,7 @@ for name in .bashrc repo/.git/config repo/.git/hooks/pre-commit; do
 	rule='protect = '
 	refused "write $name" EPERM openat write "$in/$name" "$rule" -- "$call" update "$in/$name"
 	refused "truncate $name" EPERM truncate write "$in/$name" "$rule" -- "$call" truncate "$in/$name"
-	refused "chmod $name" EPERM fchmodat2 metadata "$in/$name" "$rule" -- "$call" fchmodat2 "$in/$name"
+	refused "chmod $name" EPERM fchmodat metadata "$in/$name" "$rule" -- "$call" fchmodat "$in/$name"
 	refused "unlink $name" EPERM unlinkat delete "$in/$name" "$rule" -- "$call" unlinkat "$in/$name"
 	refused "rename $name" EPERM renameat2 rename "$in/$name" "$rule" -- "$call" renameat2 "$in/$name" "$in/new"
 	refused "rename onto $name" EPERM renameat create "$in/plain>$in/$name" "$rule" -- "$call" renameat "$in/plain" "$in/$name"
@@ -43,7 +43,7 @@ allowed 'other files of .git may be written' "$call" update "$in/repo2/.git/HEAD
 want='' allowed 'a repository of the session is its own' sh -c "mkdir $in/new && cd $in/new && mkdir -p .git/hooks && echo x >.git/hooks/x && echo x >.git/config"
 refused 'and no longer in the next' EPERM openat write "$in/new/.git/config" 'protect = ' -- "$call" update "$in/new/.git/config"
 policy "allow_write = $in
-allow_protected = **/.git/config"
+allow_protected = $in/new/.git/config"
 allowed 'allow_protected' "$call" update "$in/new/.git/config"
 refused 'allow_protected of one name' EPERM openat create "$in/new/.git/hooks/y" 'protect = ' -- "$call" excl "$in/new/.git/hooks/y"
 policy "allow_write = $in
@@ -116,7 +116,7 @@ allow_own = $shared"
 refused "others' file" EPERM openat write "$shared/theirs" "allow_own = $shared" -- "$call" update "$shared/theirs"
 refused 'its removal' EPERM unlinkat delete "$shared/theirs" "allow_own = $shared" -- "$call" unlinkat "$shared/theirs"
 refused 'its rename' EPERM renameat rename "$shared/theirs" "allow_own = $shared" -- "$call" renameat "$shared/theirs" "$shared/mine"
-refused 'its mode' EPERM fchmodat2 metadata "$shared/theirs" "allow_own = $shared" -- "$call" fchmodat2 "$shared/theirs"
+refused 'its mode' EPERM fchmodat metadata "$shared/theirs" "allow_own = $shared" -- "$call" fchmodat "$shared/theirs"
 refused 'its times' EPERM utimensat metadata "$shared/theirs" "allow_own = $shared" -- "$call" utimensat "$shared/theirs"
 refused 'a link to it' EPERM linkat link "$shared/theirs" "allow_own = $shared" -- "$call" linkat "$shared/theirs" "$shared/mine"
 refused 'its replacement' EPERM renameat rename "$in/plain>$shared/theirs" "allow_own = $shared" -- "$call" renameat "$in/plain" "$shared/theirs"

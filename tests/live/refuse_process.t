@@ -22,12 +22,16 @@ them=$!
 trap 'kill $them 2>/dev/null; cleanup' EXIT
 for _ in {1..100}; do [ "$(ps -o comm= -p $them)" = sleep ] && break; sleep 0.02; done
 while read -r name by op; do
-	# Under Docker's older profile some calls do not get as far as here.
+	# What a container's own filter refuses never gets as far as here. Of these, none does harm when it works.
+	case $name in
+	process_vm_readv | process_vm_writev | kcmp | migrate_pages | move_pages | get_robust_list)
+		if [ "$("$closed" stranger $them "$name")" = EPERM ]; then
+			skip "stranger: $name" 'refused outside, too'
+			continue
+		fi
+		;;
+	esac
 	inside "$closed" stranger $them "$name"
-	if [ "$answer" = EPERM ] && [ "$(events)" = 0 ] && [ -z "$said" ] && [ -e /.dockerenv ]; then
-		skip "stranger: $name" 'the container refuses it first'
-		continue
-	fi
 	if [ "$name" = kill0 ]; then # a question that programs ask often: no line for it
 		same "stranger: $name" 'EPERM 1' "$answer $(events '"syscall":"kill"')$said"
 		continue

@@ -9,8 +9,7 @@ allow_own = ${TMPDIR:-/tmp}"
 fresh
 run() { "$CORDON" -p "$policy" "$@"; }
 until_true() { # until_true COMMAND...: within 5 s
-	local i
-	for i in {1..250}; do "$@" && return 0; sleep 0.02; done
+	for _ in {1..250}; do "$@" && return 0; sleep 0.02; done
 	return 1
 }
 gone() { ! kill -0 "$1" 2>/dev/null || [ "$(ps -o stat= -p "$1" | cut -c1)" = Z ]; }
@@ -37,13 +36,14 @@ done
 "$CORDON" -p "$work/no.ini" touch "$in/ran" 2>/dev/null
 same 'no policy: 125, and nothing ran' '125 no' "$? $([ -e "$in/ran" ] && echo yes || echo no)"
 
+echo x >"$out/file"
 # Standard input and output are the program's own.
 same 'standard input' 'one two' "$(echo one two | run cat)"
 same 'input is not read ahead' 'second' "$( (run true; read -r _; cat) < <(echo first; echo second))"
 same 'standard error' 'oops' "$(run sh -c 'echo oops >&2' 2>&1 >/dev/null)"
 head -c 3000000 /dev/urandom >"$work/data"
 run cat <"$work/data" | cmp -s - "$work/data" && pass '3 MB through a pipe' || fail '3 MB through a pipe'
-run sh -c 'exec 2>&-; "$0" update /etc/passwd' "$call" >"$work/answer" 2>/dev/null
+run sh -c 'exec 2>&-; "$0" update "$1"' "$call" "$out/file" >"$work/answer" 2>/dev/null
 same 'a refusal with standard error closed' EPERM "$(<"$work/answer")"
 run sh -c 'ls -l /proc/self/fd | grep -c -- "->"' >"$work/answer" 2>/dev/null </dev/null
 same 'standard input closed' 0 "$(run true <&- >/dev/null 2>&1; echo $?)"
