@@ -202,7 +202,7 @@ e 0 write dir/dangling "$work/dir/nothing
 *does not exist*"
 e 1 write dir/away "$work/out
   rule: default*
-  remedy: allow_write = $work
+  remedy: allow_write = $work/out
 *"
 e 1 write dir/fixed "$work/dir/fixed
   rule: deny_write = dir/fixed (e.ini:4)
