@@ -48,9 +48,10 @@ static void stop_self(int sig)
  * written: this process is not dumpable. Returns the exit status that stands for it if the signal does not end us. */
 static int die_by(int sig)
 {
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	sigset_t set;
 
-	signal(sig, SIG_DFL);
+	sigaction(sig, &dfl, NULL);
 	raise(sig);
 	sigemptyset(&set);
 	sigaddset(&set, sig);

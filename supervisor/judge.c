@@ -269,38 +269,6 @@ static int open_parent(const struct session *s, const struct object *o)
 	return dir;
 }
 
-bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name,
-		      size_t len, size_t stop)
-{
-	bool found = false;
-	struct statx st;
-	int cur;
-
-	if (idset_is_empty(s->created))
-		return false;
-	if (self && idset_has(s->created, self))
-		return true;
-	cur = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-	/* From the parent upwards, as long as its name is longer than what may not be looked at any more. */
-	while (cur >= 0 && !found) {
-		int up;
-
-		while (len > 0 && name[len - 1] != '/')
-			len--;
-		if (len > 0)
-			len--;
-		if (len <= stop)
-			break;
-		found = statx(cur, "", AT_EMPTY_PATH, IDSET_STATX, &st) == 0 && idset_has(s->created, &st);
-		up = found ? -1 : openat(cur, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		close(cur);
-		cur = up;
-	}
-	if (cur >= 0)
-		close(cur);
-	return found;
-}
-
 /* What the policy left to the session's facts. dir may be -1. */
 static bool decision_holds(const struct session *s, const struct verdict *v, int dir,
 			   const struct statx *self, const char *name, size_t len)
@@ -332,16 +300,6 @@ static const struct rule *denied_by_identity(const struct session *s, const stru
 	return literals_find(s->literals, st);
 }
 
-/* A directory of git's own making inside a .git, for a linked work tree or a submodule: what is beneath it is the
- * session's if the directory is. */
-static bool is_git_inner(const char *path, size_t len)
-{
-	char name[CALL_NAME_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)len, path);
-	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
-}
-
 /*
  * A .git that is a file or link names the repository's directory: whoever writes it chooses hooks and config. One that
  * is a directory may be filled, but not taken away: a new one in its place would be the session's own. Nor may the
@@ -349,7 +307,7 @@ static bool is_git_inner(const char *path, size_t len)
  */
 static bool changes_git(enum access a, const char *name, size_t len, const struct statx *st)
 {
-	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && is_git_inner(name, len))
+	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && judge_is_git_inner(name, len))
 		return true;
 	if (len < 5 || strncasecmp(name + len - 5, "/.git", 5) != 0)
 		return false;
@@ -487,22 +445,4 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 		return refuse_by(c, &q, &v, kernel_errno(a, e->dir.fd, &e->dir.st, true));
 	ev->in_own_area = v.rule && v.rule->kind == RULE_ALLOW_OWN;
 	return 0;
-}
-
-void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev)
-{
-	bool git = e->leaf_len == 4 && strncasecmp(e->leaf, ".git", 4) == 0;
-	char plain[NAME_MAX + 1];
-	struct statx st;
-
-	if (!ev->in_own_area && !git && !is_git_inner(e->name, e->len))
-		return;
-	memcpy(plain, e->leaf, e->leaf_len);
-	plain[e->leaf_len] = '\0';
-	if (statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW, STATX_TYPE | IDSET_STATX, &st) < 0)
-		return;
-	if (ev->in_own_area || git || S_ISDIR(st.stx_mode))
-		idset_add(c->s->created, &st);
-	if (git)
-		session_note_repository(c->s, e->dir.fd, plain);
 }
