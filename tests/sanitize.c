@@ -1,7 +1,8 @@
 /*
  * Linked into cordon when it is built with a sanitizer, for the options in the environment do not reach all tests.
- * Leaks of memory are looked for in unit tests: cordon's processes end with theirs in use, and may not be traced. So do
- * its threads. Little freed memory is held back, for tests look at how much is in use. A data race ends the supervisor, which no test overlooks.
+ * Leaks of memory are looked for in unit tests: cordon's processes end with theirs in use, and with their threads, and
+ * may not be traced. Little freed memory is held back, for tests look at how much is in use. A data race ends the
+ * supervisor, which no test overlooks.
  */
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
