@@ -57,8 +57,9 @@ int change_judge(struct call *c, enum access a, struct entry *e, struct entry_ve
 	}
 }
 
-void change_make(struct call *c, int dirfd, int path, enum access a, change_entry_fn *act, void *arg)
+void change_make(struct call *c, int dirfd, int path, mode_t type, change_entry_fn *act, void *arg)
 {
+	enum access a = S_ISDIR(type) ? ACCESS_MKDIR : ACCESS_CREATE;
 	struct entry_verdict ev;
 	struct entry e;
 	int rc = resolve_entry_at(c, 0, dirfd, c->arg[path], &e);
@@ -67,6 +68,7 @@ void change_make(struct call *c, int dirfd, int path, enum access a, change_entr
 		path_copy_failed(c, rc);
 		return;
 	}
+	e.becomes = type;
 	rc = e.special ? EEXIST : change_judge(c, a, &e, &ev, false, change_check_absent, 0);
 	if (rc == 0) {
 		rc = act(c, &e, arg);

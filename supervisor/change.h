@@ -10,8 +10,9 @@
 typedef int change_entry_fn(struct call *c, struct entry *e, void *arg);
 typedef int change_object_fn(struct call *c, const struct object *o, void *arg);
 
-/* A new entry at the path argument `path`, relative to dirfd. Something there already: EEXIST. */
-void change_make(struct call *c, int dirfd, int path, enum access a, change_entry_fn *act, void *arg);
+/* A new entry at the path argument `path`, relative to dirfd. type: S_IFDIR, S_IFLNK, or 0 for all else. Something there
+ * already: EEXIST. */
+void change_make(struct call *c, int dirfd, int path, mode_t type, change_entry_fn *act, void *arg);
 
 /* An existing object. flags: RESOLVE_*. */
 void change_object(struct call *c, int dirfd, int path, int flags, change_object_fn *act, void *arg);

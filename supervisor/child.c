@@ -135,6 +135,8 @@ void child_main(const struct child *ch)
 	close(listener);
 	if (rc < 0 || recv(ch->sock, &go, 1, 0) != 1)
 		_exit(125);
+	if (ch->chld_ignored)
+		sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	sigprocmask(SIG_SETMASK, &ch->mask, NULL);
 	fail(ch, CHILD_EXEC, exec_command(ch));
 }

@@ -23,6 +23,7 @@ struct child {
 	char **argv, **envp;
 	const char *path;     /* PATH to search, or NULL for the default */
 	sigset_t mask;	      /* the original one */
+	bool chld_ignored;    /* SIGCHLD was ignored */
 	struct rlimit nofile; /* the original one */
 	bool no_core;
 	int landlock_abi; /* 0: none */

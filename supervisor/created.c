@@ -41,8 +41,6 @@ bool judge_is_created(const struct session *s, int dir, const struct statx *self
 	return found;
 }
 
-/* A directory of git's own making inside a .git, for a linked work tree or a submodule: what is beneath it is the
- * session's if the directory is. */
 bool judge_is_git_inner(const char *path, size_t len)
 {
 	char name[CALL_NAME_MAX];
@@ -51,13 +49,23 @@ bool judge_is_git_inner(const char *path, size_t len)
 	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
 }
 
+/* The directory that "git worktree add" makes in a .git: what is in it is the session's if the directory is, in a
+ * repository from before, too. A submodule's is not: git would run its hooks when it is next updated. */
+static bool is_worktree(const char *path, size_t len)
+{
+	char name[CALL_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, path);
+	return strcasestr(name, "/.git/worktrees/") != NULL;
+}
+
 void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev)
 {
 	bool git = e->leaf_len == 4 && strncasecmp(e->leaf, ".git", 4) == 0;
 	char plain[NAME_MAX + 1];
 	struct statx st;
 
-	if (!ev->in_own_area && !git && !judge_is_git_inner(e->name, e->len))
+	if (!ev->in_own_area && !git && !is_worktree(e->name, e->len))
 		return;
 	memcpy(plain, e->leaf, e->leaf_len);
 	plain[e->leaf_len] = '\0';
@@ -65,6 +73,6 @@ void judge_note_created(struct call *c, const struct entry *e, const struct entr
 		return;
 	if (ev->in_own_area || git || S_ISDIR(st.stx_mode))
 		idset_add(c->s->created, &st);
-	if (git)
+	if (git || (S_ISDIR(st.stx_mode) && is_worktree(e->name, e->len)))
 		session_note_repository(c->s, e->dir.fd, plain);
 }

@@ -116,6 +116,8 @@ struct fact {
 
 static const struct fact fact_sealed = {"protect", "protect (built-in): it belongs to this sandbox", NULL};
 static const struct fact fact_git = {"protect", "protect (built-in)", NULL};
+static const struct fact fact_link = {
+	"protect", "protect (built-in): a symbolic link there would lead around the rules", NULL};
 static const struct fact fact_links = {
 	"hardlinks = refuse", "hardlinks = refuse: the file has other names that this session did not make",
 	"hardlinks = allow"};
@@ -174,7 +176,8 @@ static int judge_proc(struct call *c, enum access a, const char *inner, bool own
 	pid = (pid_t)strtol(inner + 1, &rest, 10);
 	if (*rest != '\0' && *rest != '/')
 		return 1;
-	if (own && member_is(c->s, pid))
+	/* A process's group of processes for the scheduler holds the user's shell as well. */
+	if (own && member_is(c->s, pid) && !(is_write(a) && strcmp(rest, "/autogroup") == 0))
 		return 0;
 	if (!is_write(a) && proc_is_public(rest))
 		return 0;
@@ -412,11 +415,38 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 /* What is there, or, for a new name, what will be there: a rename may put a directory where a file is. */
 static enum objtype entry_type(enum access a, const struct entry *e)
 {
-	if (a == ACCESS_MKDIR || (a == ACCESS_CREATE && e->becomes_dir))
+	if (a == ACCESS_MKDIR || (a == ACCESS_CREATE && S_ISDIR(e->becomes)))
 		return OBJ_DIR;
 	if (a == ACCESS_CREATE)
 		return e->exists ? OBJ_OTHER : OBJ_ABSENT;
 	return e->exists ? type_of(&e->st) : OBJ_ABSENT;
+}
+
+/*
+ * Rules hold by canonical names, which have no symbolic link on the way. A link named as a rule's directory would let
+ * what is beneath the rule be made under another name; one in the place of an allow_write's own path would be followed
+ * by the next session.
+ */
+static bool link_leads_around(const struct session *s, const struct entry *e, const struct verdict *v)
+{
+	char plain[CALL_NAME_MAX];
+	size_t n = e->len - e->leaf_len;
+
+	if (v->rule && v->rule->kind == RULE_ALLOW_WRITE && v->rule->literal && v->anchor == e->len)
+		return true;
+	/* A name that no rule knows, in the same directory. */
+	memcpy(plain, e->name, n);
+	memcpy(plain + n, "\001", 2);
+	return !policy_same_beneath(s->policy, e->name, e->len, plain, n + 1);
+}
+
+/* allow_own opens its own directory and those that the session made in it, not those of others. */
+static bool is_foreign_dir(const struct session *s, enum access a, const struct entry *e,
+			   const struct verdict *v)
+{
+	if ((a != ACCESS_CREATE && a != ACCESS_MKDIR) || e->dir.len <= v->anchor)
+		return false;
+	return !judge_is_created(s, e->dir.fd, NULL, e->name, e->len, v->anchor);
 }
 
 int judge_entry(struct call *c, enum access a, const struct entry *e, struct entry_verdict *ev)
@@ -443,6 +473,12 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	c->event.rule = v.rule;
 	if (!decision_holds(c->s, &v, e->dir.fd, e->exists ? &e->st : NULL, e->name, e->len))
 		return refuse_by(c, &q, &v, kernel_errno(a, e->dir.fd, &e->dir.st, true));
+	if (a == ACCESS_CREATE && S_ISLNK(e->becomes) && link_leads_around(c->s, e, &v))
+		return refuse_builtin(c, a, e->name, e->len, &fact_link);
 	ev->in_own_area = v.rule && v.rule->kind == RULE_ALLOW_OWN;
+	if (ev->in_own_area && is_foreign_dir(c->s, a, e, &v)) {
+		v.decision = VERDICT_ALLOW_IF_OWN;
+		return refuse_by(c, &q, &v, 0);
+	}
 	return 0;
 }

@@ -49,9 +49,9 @@ struct entry {
 	const char *name;	 /* canonical name of the entry (directory's name, '/', leaf) */
 	size_t len;
 	bool exists;
-	int err;	  /* why not: the kernel's errno for looking at it, else 0 */
-	struct statx st;  /* of the entry itself, links not followed; valid if exists */
-	bool becomes_dir; /* set by a rename that would put a directory here */
+	int err;	 /* why not: the kernel's errno for looking at it, else 0 */
+	struct statx st; /* of the entry itself, links not followed; valid if exists */
+	mode_t becomes;	 /* type (S_IFMT) of what a call would put here; 0: a file or its like */
 };
 
 /* Copies the path at addr from the caller into c->path[slot] and resolves it. */

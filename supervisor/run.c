@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -56,6 +57,7 @@ struct run {
 	int front, child; /* sockets */
 	int signals;
 	sigset_t mask; /* as cordon was started */
+	bool chld_ignored;
 	struct rlimit nofile;
 	bool exec_failed;
 	struct child_message told;
@@ -151,7 +153,7 @@ static bool open_audit(struct run *r)
 	r->s.audit = audit_open(&o, err, sizeof(err));
 	if (!r->s.audit)
 		fprintf(stderr, "cordon: %s\n", err);
-	return r->s.audit != NULL;
+	return r->s.audit && setup_audit_has_room(&r->s);
 }
 
 static const char *child_failure(const struct child_message *m)
@@ -178,6 +180,7 @@ static bool fork_child(struct run *r)
 	struct child ch = {.argv = r->argv,
 			   .path = getenv("PATH"),
 			   .mask = r->mask,
+			   .chld_ignored = r->chld_ignored,
 			   .nofile = r->nofile,
 			   .no_core = !r->abi && !r->l.config->core_files,
 			   .landlock_abi = r->abi,
@@ -279,6 +282,14 @@ static void on_child_exit(struct run *r, int status)
 	r->status = r->killed_by ? 128 + r->killed_by : WEXITSTATUS(status);
 }
 
+/* A child that asked to be traced by its parent, which nobody here does: it goes on as if it had not. */
+static bool pid_was_traced(pid_t pid, int status)
+{
+	int sig = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+
+	return WIFSTOPPED(status) && ptrace(PTRACE_DETACH, pid, 0, sig == SIGTRAP ? 0 : sig) == 0;
+}
+
 static void on_signals(struct run *r)
 {
 	struct signalfd_siginfo info;
@@ -288,7 +299,7 @@ static void on_signals(struct run *r)
 	while (read(r->signals, &info, sizeof(info)) == sizeof(info))
 		;
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != r->s.command)
+		if (pid_was_traced(pid, status) || pid != r->s.command)
 			continue;
 		if (WIFSTOPPED(status))
 			tell_front(r, FRONT_STOPPED, WSTOPSIG(status));
@@ -425,6 +436,7 @@ static int start_supervisor(struct run *r, int pair[2])
 int run_command(const struct opts *o)
 {
 	static struct run r;
+	struct sigaction was;
 	sigset_t all;
 	int pair[2];
 	pid_t pid;
@@ -435,6 +447,9 @@ int run_command(const struct opts *o)
 	getrlimit(RLIMIT_NOFILE, &r.nofile);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &r.mask);
+	/* Ignored, it would let children vanish unseen. The command gets it as it was. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &was);
+	r.chld_ignored = was.sa_handler == SIG_IGN;
 	r.signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (!prepare(&r) || r.signals < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "supervisor/audit.h"
@@ -149,6 +151,31 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	return true;
 }
 
+/* What a session's first records take, roughly. */
+#define AUDIT_ROOM 65536
+
+bool setup_audit_has_room(const struct session *s)
+{
+	struct rlimit limit;
+	struct statvfs fs;
+	struct stat st;
+	int fd = audit_fd(s->audit);
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return true;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    (rlim_t)st.st_size + AUDIT_ROOM > limit.rlim_cur) {
+		fprintf(stderr,
+			"cordon: the audit trail: the limit on file sizes (ulimit -f) leaves no room\n");
+		return false;
+	}
+	if (fstatvfs(fd, &fs) == 0 && fs.f_blocks && fs.f_bavail * fs.f_frsize < AUDIT_ROOM) {
+		fprintf(stderr, "cordon: the audit trail: no space is left on its file system\n");
+		return false;
+	}
+	return true;
+}
+
 void setup_seal_audit(struct session *s)
 {
 	struct statx st;
@@ -281,24 +308,69 @@ static bool protect_rotations(struct config *c, const char *name)
 	return true;
 }
 
-bool setup_protect_own(struct loaded *l)
+static bool protect(struct loaded *l, const char *path)
+{
+	return config_add_rule(l->config, RULE_PROTECT, "protect", path, SIZE_MAX) == 0;
+}
+
+/*
+ * A file by the name it was given, by where that leads, and each symbolic link on the way: to change one of these is to
+ * choose the next session's policy, program or trail.
+ */
+static bool protect_way(struct loaded *l, const char *given)
 {
 	char path[2 * PATH_MAX], real[PATH_MAX];
+	struct stat st;
 	bool ok = true;
+
+	if (snprintf(path, sizeof(path), "%s%s%s", given[0] == '/' ? "" : l->cwd, given[0] == '/' ? "" : "/",
+		     given) >= PATH_MAX)
+		return true;
+	for (char *p = path + 1; ok; p++) {
+		char end = *p;
+
+		if (end != '/' && end != '\0')
+			continue;
+		*p = '\0';
+		/* By the canonical name of the directory that the link is in. */
+		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+			char *slash = strrchr(path, '/'), dir[PATH_MAX], name[2 * PATH_MAX];
+
+			*slash = '\0';
+			if (realpath(path[0] ? path : "/", dir)) {
+				snprintf(name, sizeof(name), "%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
+					 slash + 1);
+				ok = protect(l, name);
+			}
+			*slash = '/';
+		}
+		*p = end;
+		if (end == '\0')
+			break;
+	}
+	if (ok && realpath(path, real))
+		ok = protect(l, real);
+	return ok;
+}
+
+bool setup_protect_own(struct loaded *l)
+{
 	const char *audit = l->config->audit_file;
+	char exe[PATH_MAX];
+	bool ok = true;
 	ssize_t n;
 
-	for (size_t i = 0; i < l->n_files; i++)
-		if (realpath(l->files[i], real))
-			ok = ok && config_add_rule(l->config, RULE_PROTECT, "protect", real, SIZE_MAX) == 0;
-	if (audit && audit[0] == '/')
-		ok = ok && config_add_rule(l->config, RULE_PROTECT, "protect", audit, SIZE_MAX) == 0 &&
-		     protect_rotations(l->config, audit);
-	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	if (n > 0) {
-		path[n] = '\0';
-		ok = ok && config_add_rule(l->config, RULE_PROTECT, "protect", path, SIZE_MAX) == 0;
+	for (size_t i = 0; ok && i < l->n_files; i++)
+		ok = protect_way(l, l->files[i]);
+	if (ok && audit && audit[0] == '/')
+		ok = protect(l, audit) && protect_rotations(l->config, audit) && protect_way(l, audit);
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	if (ok && n > 0) {
+		exe[n] = '\0';
+		ok = protect(l, exe);
 	}
+	if (ok && strchr(program_invocation_name, '/'))
+		ok = protect_way(l, program_invocation_name);
 	if (!ok)
 		fprintf(stderr, "cordon: out of memory\n");
 	return ok;

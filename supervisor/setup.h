@@ -12,6 +12,9 @@
 /* Fills s for this process. Prints one line and returns false when something is missing. */
 bool setup_session(struct session *s, const struct loaded *l, const struct opts *o, const char *tmpdir);
 
+/* False, with a line, when the trail could not take a record: a full disk, a limit on file sizes. */
+bool setup_audit_has_room(const struct session *s);
+
 /* Seals the audit file, once it is open. */
 void setup_seal_audit(struct session *s);
 

@@ -105,6 +105,8 @@ void tmpdir_remove(const char *path)
 	if (!path || !path[0] || rmdir(path) == 0)
 		return;
 	r.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r.top < 0 && errno == EACCES)
+		r.top = open_closed(AT_FDCWD, path);
 	if (r.top < 0)
 		return;
 	fchmod(r.top, 0700);

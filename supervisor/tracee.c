@@ -49,7 +49,8 @@ static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len)
 	n = pread(fd, buf, len, (off_t)addr);
 	n = n < 0 ? -errno : n;
 	close(fd);
-	return n == -EIO ? -EFAULT : n;
+	/* An offset beyond what a file can have is EINVAL. */
+	return n == -EIO || n == -EINVAL ? -EFAULT : n;
 }
 
 static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t len)
@@ -62,7 +63,8 @@ static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t 
 	n = pwrite(fd, buf, len, (off_t)addr);
 	n = n < 0 ? -errno : n;
 	close(fd);
-	return n == -EIO ? -EFAULT : n;
+	/* An offset beyond what a file can have is EINVAL. */
+	return n == -EIO || n == -EINVAL ? -EFAULT : n;
 }
 
 /* Reads up to len bytes that lie in one page. */

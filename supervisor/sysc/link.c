@@ -39,6 +39,7 @@ static void link_judged(struct call *c, struct object *from, struct entry *to)
 	if (rc == 0) {
 		/* The record names the object and, as the target, its new name. */
 		c->event.target = (struct bytes){to->name, to->len};
+		to->becomes = from->st.stx_mode & S_IFMT;
 		rc = change_judge(c, ACCESS_CREATE, to, &ev, false, change_check_absent, 0);
 		c->event.path = (struct bytes){from->name, from->len};
 		c->event.target = (struct bytes){to->name, to->len};

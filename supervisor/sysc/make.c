@@ -30,7 +30,7 @@ static void do_mkdir(struct call *c, int dirfd, int path, uint64_t mode)
 	/* The kernel takes permission bits and the sticky bit. */
 	struct make m = {.mode = (mode_t)mode & 01777};
 
-	change_make(c, dirfd, path, ACCESS_MKDIR, act_mkdir, &m);
+	change_make(c, dirfd, path, S_IFDIR, act_mkdir, &m);
 }
 
 static int act_mknod(struct call *c, struct entry *e, void *arg)
@@ -64,7 +64,7 @@ static void do_mknod(struct call *c, int dirfd, int path, uint64_t mode, uint64_
 		call_error(c, (m.mode & S_IFMT) == S_IFDIR ? EPERM : EINVAL);
 		return;
 	}
-	change_make(c, dirfd, path, ACCESS_CREATE, act_mknod, &m);
+	change_make(c, dirfd, path, 0, act_mknod, &m);
 }
 
 static int act_symlink(struct call *c, struct entry *e, void *arg)
@@ -85,7 +85,7 @@ static void do_symlink(struct call *c, int target, int dirfd, int path)
 		return;
 	}
 	c->event.target = (struct bytes){c->path[1], (size_t)rc};
-	change_make(c, dirfd, path, ACCESS_CREATE, act_symlink, &m);
+	change_make(c, dirfd, path, S_IFLNK, act_symlink, &m);
 }
 
 static void handle_mkdirat(struct call *c)

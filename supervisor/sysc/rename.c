@@ -142,9 +142,9 @@ struct renaming {
 	struct entry_verdict from_ev, to_ev;
 };
 
-static bool moves_dir(const struct entry *e)
+static mode_t type_at(const struct entry *e)
 {
-	return e->exists && S_ISDIR(e->st.stx_mode);
+	return e->exists ? e->st.stx_mode & S_IFMT : 0;
 }
 
 /* Whatever the entry is now: it may be a directory by the time that the names are locked. */
@@ -206,12 +206,12 @@ static int judge_names(struct call *c, struct renaming *r)
 	if (rc)
 		return rc;
 	c->event.path = (struct bytes){r->from.name, r->from.len};
-	r->to.becomes_dir = moves_dir(&r->from);
+	r->to.becomes = type_at(&r->from);
 	rc = judge_entry(c, ACCESS_CREATE, &r->to, &r->to_ev);
 	if (rc == 0 && r->to.exists)
 		rc = judge_entry(c, ACCESS_RENAME, &r->to, &r->to_ev);
 	if (rc == 0 && (r->flags & RENAME_EXCHANGE)) {
-		r->from.becomes_dir = moves_dir(&r->to);
+		r->from.becomes = type_at(&r->to);
 		rc = judge_entry(c, ACCESS_CREATE, &r->from, &r->from_ev);
 	}
 	return rc;

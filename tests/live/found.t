@@ -104,6 +104,54 @@ import ctypes, os
 ctypes.CDLL(None).renameat2(-100, b"empty", -100, b"secret", 2)'
 same 'an exchange does not put a directory where none may be' yes "$([ -f secret ] && echo yes || echo no)"
 
+# A rule's own path made a symbolic link would be followed by the next session.
+printf '[filesystem]\nallow_write = %s/later\nallow_write = %s/in\nprivate_tmp = no\n' "$work" "$work" >"$work/p.ini"
+cordon ln -s / "$work/later" 2>/dev/null
+ln -s / "$work/in/to-root"
+cordon mv "$work/in/to-root" "$work/later" 2>/dev/null
+same 'the path of an allow_write does not become a symbolic link' no "$([ -L "$work/later" ] && echo yes || echo no)"
+
+# Rules hold by canonical names: a link named as one of their directories would lead around them.
+printf '[filesystem]\nallow_write = %s/in\ndeny_write = %s/in/nope/file\nprivate_tmp = no\n' "$work" "$work" >"$work/p.ini"
+cordon bash -c 'mkdir c d e; ln -s c .claude; echo x >c/settings.json; ln -s d .git; ln -s e nope; echo x >e/file
+	ln -s c plain; mv plain .claude; ln plain .claude' 2>/dev/null
+same 'no symbolic link stands in the place of a directory that rules name' 'no no no' "$(for name in .claude .git nope; do
+	[ -L "$name" ] && echo yes || echo no; done | xargs)"
+
+# The links that lead to a policy choose the next one.
+printf '[filesystem]\nallow_write = %s\n' "$work/in" >"$work/in/real.ini"
+ln -s real.ini by-link.ini
+mkdir dir && ln -s dir dir-link && cp real.ini dir/p.ini
+"$CORDON" -q -p by-link.ini bash -c 'rm by-link.ini; mv by-link.ini x; rm real.ini' 2>/dev/null
+check 'a link to the policy stays' test -e by-link.ini
+"$CORDON" -q -p dir-link/p.ini bash -c 'rm dir-link; mv dir other; rm dir/p.ini' 2>/dev/null
+check 'a link on the way to the policy stays' test -e dir-link/p.ini
+rm -f real.ini by-link.ini
+
+# Nobody here traces a command that asks its parent to.
+printf '[filesystem]\nallow_write = %s\n' "$work/in" >"$work/p.ini"
+same 'PTRACE_TRACEME does not stop a command for ever' 'execed' "$(timeout 10 "$CORDON" -q -p "$work/p.ini" python3 -c '
+import ctypes, os
+ctypes.CDLL(None).ptrace(0, 0, 0, 0)
+os.execvp("echo", ["echo", "execed"])')"
+
+same 'the scheduler group of the user is not tuned' refused "$(cordon bash -c 'echo 0 >/proc/self/autogroup' 2>/dev/null &&
+	echo allowed || echo refused)"
+
+# allow_own opens its directory and what the session makes in it, not what others have there.
+mkdir -p "$work/shared/foreign"
+printf '[filesystem]\nallow_own = %s\nallow_write = %s\nprivate_tmp = no\n' "$work/shared" "$work/in" >"$work/p.ini"
+cordon bash -c 'cd "$1"; echo x >foreign/planted; ln -s /etc/passwd foreign/link; mkdir own && echo x >own/x' - "$work/shared" 2>/dev/null
+same 'nothing is made in the directories of others' 'own/x' "$(cd "$work/shared" && find . -mindepth 2 | sed 's|^./||')"
+
+(ulimit -f 0 && "$CORDON" -q -p "$work/p.ini" -a trail.jsonl touch "$work/in/ran") 2>/dev/null
+same 'no command runs when the trail has no room' no "$([ -e "$work/in/ran" ] && echo yes || echo no)"
+
+same 'cordon ends when it was started with SIGCHLD ignored' $'ran\n3' "$(timeout 10 python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], ["cordon", "-q", "-p", sys.argv[2], "sh", "-c", "echo ran; exit 3"])' "$CORDON" "$work/p.ini" ; echo $?)"
+
 if [ "$(id -u)" = 0 ]; then
 	# Seen by another user, a hidden file has no identity; that must not become everyone's view.
 	mkdir -m 700 "$work/root"
