@@ -166,7 +166,7 @@ static void bad_addresses(void)
 					     "kernel",	       "unmapped", "no NUL before the end",
 					     "NUL at the end", "one byte"};
 
-	if (map == MAP_FAILED || mprotect(end, (size_t)page, PROT_NONE) < 0)
+	if (map == MAP_FAILED || munmap(end, (size_t)page) < 0)
 		die("mmap");
 	memset(map, 'x', (size_t)page);
 	for (size_t i = 0; i < N(labels); i++) {
@@ -187,7 +187,9 @@ static void bad_addresses(void)
 			result(x_utimensat(AT_FDCWD, ptr[i], NULL, AT_SYMLINK_NOFOLLOW)), done();
 	}
 	/* A path across two pages, both there. */
-	mprotect(end, (size_t)page, PROT_READ | PROT_WRITE);
+	if (mmap(end, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+	    end)
+		die("mmap");
 	memcpy(end - 4, "over-the-page", 14);
 	try_all("across pages", end - 4);
 	describe("."), done();
