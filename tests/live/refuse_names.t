@@ -120,6 +120,7 @@ refused 'its mode' EPERM fchmodat metadata "$shared/theirs" "allow_own = $shared
 refused 'its times' EPERM utimensat metadata "$shared/theirs" "allow_own = $shared" -- "$call" utimensat "$shared/theirs"
 refused 'a link to it' EPERM linkat link "$shared/theirs" "allow_own = $shared" -- "$call" linkat "$shared/theirs" "$shared/mine"
 refused 'its replacement' EPERM renameat rename "$in/plain>$shared/theirs" "allow_own = $shared" -- "$call" renameat "$in/plain" "$shared/theirs"
+refused "a new file in others' directory" EPERM openat create "$shared/theirdir/new" "allow_own = $shared" -- "$call" excl "$shared/theirdir/new"
 refused "a file in others' directory" EPERM openat write "$shared/theirdir/f" "allow_own = $shared" -- "$call" update "$shared/theirdir/f"
 refused 'the directory itself' EPERM fchmodat metadata "$shared" '' -- "$call" fchmodat "$shared"
 want='' allowed 'what the session makes is its own' sh -c "cd $shared && echo x >mine && echo y >>mine && chmod 600 mine && mv mine mine2 &&
