@@ -173,7 +173,15 @@ static void do_exec(struct call *c, int dirfd, int path, int flags)
 	int how = path_flags(flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)), rc;
 	struct object o;
 
-	rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, &o);
+	rc = tracee_path(c, c->arg[path], c->path[0]);
+	if (rc == -EPERM) {
+		/* A process that became another user and has not run exec since, as su has not at this point: nobody may read
+		 * its memory where root has no SYS_PTRACE. What it starts can be read again. */
+		call_continue(c);
+		return;
+	}
+	if (rc >= 0)
+		rc = resolve_object(c, 0, dirfd, how, 0, &o);
 	if (rc < 0) {
 		if (is_callers_own(-rc)) /* the kernel finds the same, and says it */
 			call_continue(c);
