@@ -73,6 +73,11 @@ void path_copy_failed(struct call *c, int rc)
 		call_error(c, -rc);
 		return;
 	}
+	/* One that is just ending cannot be read either, and waits for no answer. */
+	if (tracee_check(c) < 0) {
+		call_gone(c);
+		return;
+	}
 	judge_refuse(c, c->sysc->op, "unreadable caller (built-in)", EPERM,
 		     "a call was refused: the kernel lets nobody read this program's memory");
 	call_error(c, EPERM);

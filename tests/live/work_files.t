@@ -61,7 +61,7 @@ awk '{ print > ("out" NR % 3) }' a.bak; cat out0; awk 'BEGIN { while (("ls out*"
 seq 200000 | sort -R --random-source=/dev/zero | sort -n -S 1M -T . | cksum; seq 50000 >big; sort -r -o big big; head -1 big; sort -n big | uniq | wc -l; shuf -n 3 --random-source=/dev/zero big | wc -l; comm -12 <(sort a) <(sort a.bak) | wc -l; join a a 2>/dev/null | wc -l; tac a.bak | head -1
 cp a.bak b; sed -i s/3/three/ b; diff -u a.bak b | sed 's/\t.*//' >p; cat p; patch <p -o c a.bak; cp a.bak d; patch -b d p; patch -R d p; cmp d a.bak && echo same; echo junk | patch d 2>/dev/null; echo $?; patch -p0 --dry-run d p; seq 3 | patch -s nothing p 2>&1 | wc -l
 mkdir -p x/y/z; touch x/1 x/y/2 x/y/z/3; find x -type f -newer a.bak | wc -l; find x -name 1 -delete; find x -depth -empty -type d; find x -type f -exec rm {} \; -print; find x -depth -type d -exec rmdir {} \; ; test -e x || echo gone; find . -maxdepth 1 -perm 640; find . -samefile a
-printf 'one\ntwo\n' | tee t1 t2 | tee -a t1 >/dev/null; cat t1; tee /dev/stderr <t2 >/dev/null; paste t1 t2; ed -s t1 <<<$'1d\nw\nq' 2>/dev/null; grep -rl two . | sort; grep -c two t1; xargs -a t1 -I{} sh -c 'echo "[{}]"'; base64 t2; od -c t2; md5sum t1 >sums; md5sum -c sums; uniq -c t1; fold -w2 t2; nl t2; column t2 2>/dev/null
+printf 'one\ntwo\n' | tee t1 t2 >/dev/null; tee -a t1 <t2 >/dev/null; cat t1; tee /dev/stderr <t2 >/dev/null; paste t1 t2; ed -s t1 <<<$'1d\nw\nq' 2>/dev/null; grep -rl two . | sort; grep -c two t1; xargs -a t1 -I{} sh -c 'echo "[{}]"'; base64 t2; od -c t2; md5sum t1 >sums; md5sum -c sums; uniq -c t1; fold -w2 t2; nl t2; column t2 2>/dev/null
 EOF
 
 prepare='echo x >a; ln a b; mkdir d; echo y >d/f; ln d/f d/g'
