@@ -14,7 +14,7 @@ work 'cp: -a, -r, -p, -l, -s, -u, -n, --reflink, --parents, backups' <<EOF
 $times
 cp -a s a; stat_ a/f1 a/d a/dangling a/p; cp -r s b; cp -p s/f1 c; stat_ c; cp -rl s l; cp -s "\$PWD/s/f1" sym; cp -u s/f2 c; cp -n s/f3 c; cat c
 cp --reflink=auto s/f1 r; cp --reflink=always s/f1 r2 2>/dev/null; echo \$((\$? < 2)); rm -f r2; cp --parents s/d/g1 b; cp --backup=numbered s/f2 c; cp --sparse=always s/f3 sp; cp -rT s b
-cp s s2; echo \$?; cp -r s s/d; echo \$?; cp nothing x; echo \$?; cp s/f1 s/f1; echo \$?; cp -f s/f2 s/f1; cp --remove-destination s/f3 s/f1; cp -P s/d/l pl; cp -L s/d/l ll
+cp s s2; echo \$?; cp nothing x; echo \$?; cp s/f1 s/f1; echo \$?; cp -f s/f2 s/f1; cp --remove-destination s/f3 s/f1; cp -P s/d/l pl; cp -L s/d/l ll
 EOF
 
 prepare=$tree
