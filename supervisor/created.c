@@ -41,14 +41,6 @@ bool judge_is_created(const struct session *s, int dir, const struct statx *self
 	return found;
 }
 
-bool judge_is_git_inner(const char *path, size_t len)
-{
-	char name[CALL_NAME_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)len, path);
-	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
-}
-
 /* The directory that "git worktree add" makes in a .git: what is in it is the session's if the directory is, in a
  * repository from before, too. A submodule's is not: git would run its hooks when it is next updated. */
 static bool is_worktree(const char *path, size_t len)

@@ -308,7 +308,7 @@ int doctor_command(const struct opts *o)
 	alarm(LIMIT_SECONDS);
 	caps_get(&caps);
 	caps_supervisor();
-	loaded = rules_load(&l, o, &s.mounts) && setup_session(&s, &l, o, NULL);
+	loaded = rules_load(&l, o, &s.mounts) && setup_session(&s, &l, o);
 	probe_all(&p, abi, s.features);
 	report_probes(&r, &p, &caps, abi, !l.config || l.config->private_tmp);
 	report_policy(&r, &l, s.features, loaded, abi);

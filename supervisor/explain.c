@@ -275,7 +275,7 @@ int explain_command(const struct opts *o)
 				"read|write|create|delete|rename|exec PATH...\n");
 		return FAILED;
 	}
-	if (!rules_load(&l, o, &s.mounts) || !setup_session(&s, &l, o, NULL))
+	if (!rules_load(&l, o, &s.mounts) || !setup_session(&s, &l, o))
 		return FAILED;
 	s.log_only = false;
 	s.asking = true;

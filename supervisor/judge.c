@@ -303,6 +303,15 @@ static const struct rule *denied_by_identity(const struct session *s, const stru
 	return literals_find(s->literals, st);
 }
 
+/* Beneath the directories in a .git that hold linked work trees and submodules. */
+static bool is_git_inner(const char *path, size_t len)
+{
+	char name[CALL_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, path);
+	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
+}
+
 /*
  * A .git that is a file or link names the repository's directory: whoever writes it chooses hooks and config. One that
  * is a directory may be filled, but not taken away: a new one in its place would be the session's own. Nor may the
@@ -310,7 +319,7 @@ static const struct rule *denied_by_identity(const struct session *s, const stru
  */
 static bool changes_git(enum access a, const char *name, size_t len, const struct statx *st)
 {
-	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && judge_is_git_inner(name, len))
+	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && is_git_inner(name, len))
 		return true;
 	if (len < 5 || strncasecmp(name + len - 5, "/.git", 5) != 0)
 		return false;

@@ -39,7 +39,4 @@ void judge_note_created(struct call *c, const struct entry *e, const struct entr
 bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name,
 		      size_t len, size_t stop);
 
-/* True beneath the directories in a .git that hold linked work trees and submodules. */
-bool judge_is_git_inner(const char *path, size_t len);
-
 #endif

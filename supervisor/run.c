@@ -237,7 +237,7 @@ static bool start(struct run *r)
 		lim.rlim_cur = 65536;
 	else if (lim.rlim_cur < lim.rlim_max && lim.rlim_max <= 65536)
 		lim.rlim_cur = lim.rlim_max;
-	if (!setup_session(&r->s, &r->l, r->o, r->tmpdir) || !open_audit(r))
+	if (!setup_session(&r->s, &r->l, r->o) || !open_audit(r))
 		return false;
 	setup_seal_audit(&r->s);
 	/* The child prepares itself while the threads start: no thread may exist before the fork. */

@@ -224,11 +224,10 @@ static void init_names(struct session *s)
 	pthread_rwlockattr_destroy(&attr);
 }
 
-bool setup_session(struct session *s, const struct loaded *l, const struct opts *o, const char *tmpdir)
+bool setup_session(struct session *s, const struct loaded *l, const struct opts *o)
 {
 	struct stat st;
 
-	(void)tmpdir;
 	s->config = l->config;
 	s->policy = l->policy;
 	s->home = l->home;

@@ -10,7 +10,7 @@
 #include "supervisor/session.h"
 
 /* Fills s for this process. Prints one line and returns false when something is missing. */
-bool setup_session(struct session *s, const struct loaded *l, const struct opts *o, const char *tmpdir);
+bool setup_session(struct session *s, const struct loaded *l, const struct opts *o);
 
 /* False, with a line, when the trail could not take a record: a full disk, a limit on file sizes. */
 bool setup_audit_has_room(const struct session *s);

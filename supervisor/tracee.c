@@ -39,6 +39,13 @@ static int open_mem(struct call *c, int flags)
 	return open_proc(c, name, flags);
 }
 
+/* Closes mem and gives the errno of an address: one beyond what a file can have is EINVAL here. */
+static ssize_t mem_end(int fd, ssize_t n)
+{
+	close(fd);
+	return n == -EIO || n == -EINVAL ? -EFAULT : n;
+}
+
 static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len)
 {
 	int fd = open_mem(c, O_RDONLY);
@@ -47,10 +54,7 @@ static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len)
 	if (fd < 0)
 		return fd == -EACCES ? -EPERM : fd;
 	n = pread(fd, buf, len, (off_t)addr);
-	n = n < 0 ? -errno : n;
-	close(fd);
-	/* An offset beyond what a file can have is EINVAL. */
-	return n == -EIO || n == -EINVAL ? -EFAULT : n;
+	return mem_end(fd, n < 0 ? -errno : n);
 }
 
 static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t len)
@@ -61,10 +65,7 @@ static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t 
 	if (fd < 0)
 		return fd == -EACCES ? -EPERM : fd;
 	n = pwrite(fd, buf, len, (off_t)addr);
-	n = n < 0 ? -errno : n;
-	close(fd);
-	/* An offset beyond what a file can have is EINVAL. */
-	return n == -EIO || n == -EINVAL ? -EFAULT : n;
+	return mem_end(fd, n < 0 ? -errno : n);
 }
 
 /* Reads up to len bytes that lie in one page. */
