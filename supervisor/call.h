@@ -36,6 +36,8 @@ struct call {
 	/* Room for what is copied and resolved: one per path argument. Owned by the worker. */
 	char *path[CALL_PATHS]; /* PATH_MAX bytes each */
 	char *name[CALL_PATHS]; /* CALL_NAME_MAX bytes each */
+	/* What name[] was before a longer one needed room of its own (longname.h), else NULL. */
+	char *short_name[CALL_PATHS];
 };
 
 /* A canonical name: a directory's name (up to PATH_MAX) plus '/' plus a last component. */

@@ -43,12 +43,9 @@ bool judge_is_created(const struct session *s, int dir, const struct statx *self
 
 /* The directory that "git worktree add" makes in a .git: what is in it is the session's if the directory is, in a
  * repository from before, too. A submodule's is not: git would run its hooks when it is next updated. */
-static bool is_worktree(const char *path, size_t len)
+static bool is_worktree(const char *path)
 {
-	char name[CALL_NAME_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)len, path);
-	return strcasestr(name, "/.git/worktrees/") != NULL;
+	return strcasestr(path, "/.git/worktrees/") != NULL;
 }
 
 void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev)
@@ -57,7 +54,7 @@ void judge_note_created(struct call *c, const struct entry *e, const struct entr
 	char plain[NAME_MAX + 1];
 	struct statx st;
 
-	if (!ev->in_own_area && !git && !is_worktree(e->name, e->len))
+	if (!ev->in_own_area && !git && !is_worktree(e->name))
 		return;
 	memcpy(plain, e->leaf, e->leaf_len);
 	plain[e->leaf_len] = '\0';
@@ -65,6 +62,6 @@ void judge_note_created(struct call *c, const struct entry *e, const struct entr
 		return;
 	if (ev->in_own_area || git || S_ISDIR(st.stx_mode))
 		idset_add(c->s->created, &st);
-	if (git || (S_ISDIR(st.stx_mode) && is_worktree(e->name, e->len)))
+	if (git || (S_ISDIR(st.stx_mode) && is_worktree(e->name)))
 		session_note_repository(c->s, e->dir.fd, plain);
 }

@@ -7,6 +7,7 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/ident.h"
+#include "supervisor/longname.h"
 #include "supervisor/notify.h"
 #include "supervisor/tracee.h"
 
@@ -135,4 +136,5 @@ void dispatch(struct call *c)
 	ident_drop(c);
 	if (!c->answered)
 		call_error(c, EPERM);
+	longname_release(c);
 }

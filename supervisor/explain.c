@@ -16,6 +16,7 @@
 #include "supervisor/answer.h"
 #include "supervisor/idset.h"
 #include "supervisor/judge.h"
+#include "supervisor/longname.h"
 #include "supervisor/path.h"
 #include "supervisor/rules.h"
 #include "supervisor/setup.h"
@@ -219,6 +220,7 @@ static int answer_all(struct session *s, pid_t asker, const struct operation *op
 	for (int i = 0; i < argc; i++) {
 		int status = answer_one(&c, op, paths[i]);
 
+		longname_release(&c);
 		worst = status > worst ? status : worst;
 	}
 	return fflush(stdout) == 0 ? worst : FAILED;

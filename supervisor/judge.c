@@ -12,10 +12,11 @@
 #include "supervisor/literals.h"
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
+#include "supervisor/nameless.h"
 #include "supervisor/quiet.h"
 #include "supervisor/tracee.h"
 
-static bool is_write(enum access a)
+bool judge_is_write(enum access a)
 {
 	switch (a) {
 	case ACCESS_WRITE:
@@ -99,7 +100,7 @@ static int refuse_by(struct call *c, const struct request *q, const struct verdi
 {
 	c->event.rule = v->rule;
 	c->event.rule_name = v->rule ? NULL : "default";
-	if (native == 0 && !(is_write(q->access) && quiet_is_comfort(q->path, q->len))) {
+	if (native == 0 && !(judge_is_write(q->access) && quiet_is_comfort(q->path, q->len))) {
 		policy_explain(q, v, c->s->home, c->message, sizeof(c->message));
 		policy_suggest(c->s->policy, q, v, c->suggestion, sizeof(c->suggestion));
 		c->event.message = c->message;
@@ -177,9 +178,9 @@ static int judge_proc(struct call *c, enum access a, const char *inner, bool own
 	if (*rest != '\0' && *rest != '/')
 		return 1;
 	/* A process's group of processes for the scheduler holds the user's shell as well. */
-	if (own && member_is(c->s, pid) && !(is_write(a) && strcmp(rest, "/autogroup") == 0))
+	if (own && member_is(c->s, pid) && !(judge_is_write(a) && strcmp(rest, "/autogroup") == 0))
 		return 0;
-	if (!is_write(a) && proc_is_public(rest))
+	if (!judge_is_write(a) && proc_is_public(rest))
 		return 0;
 	c->event.rule_name = "process isolation (built-in)";
 	/* The kernel's own answer for a process that may not be looked into; "ps" and "top" expect it. */
@@ -205,47 +206,6 @@ static int judge_mount(struct call *c, enum access a, uint64_t mount, const char
 			    "an object of another mount namespace was refused");
 }
 
-static const struct stdio_object *find_stdio(const struct session *s, const struct statx *st)
-{
-	dev_t dev = makedev(st->stx_dev_major, st->stx_dev_minor);
-
-	for (int i = 0; i < s->n_stdio; i++)
-		if (s->stdio[i].dev == dev && s->stdio[i].ino == st->stx_ino)
-			return &s->stdio[i];
-	return NULL;
-}
-
-static bool mode_within(int wanted, int had)
-{
-	return had == O_RDWR || wanted == had;
-}
-
-/* Objects without a name: pipes, sockets, anonymous inodes, deleted files. */
-static int judge_nameless(struct call *c, enum access a, const struct object *o, int accmode)
-{
-	const struct stdio_object *std = find_stdio(c->s, &o->st);
-
-	if (o->foreign)
-		return judge_refuse(c, access_name(a), "mount namespace (built-in)", EPERM,
-				    "an object beyond the session's mounts was refused");
-	/* The name is gone but not the last one: the others may lie anywhere. */
-	if (o->deleted && is_write(a) && o->st.stx_nlink > 0 && !S_ISDIR(o->st.stx_mode) &&
-	    o->st.stx_nlink > idset_count(c->s->own_links, &o->st))
-		return judge_refuse(c, access_name(a), "removed name (built-in)", EPERM,
-				    "a file was refused whose name was removed and which has others");
-	if (o->deleted && !o->by_magic) {
-		/* An open working directory that was removed can be listed; nothing else has such an object. */
-		if (S_ISDIR(o->st.stx_mode) && a == ACCESS_READ)
-			return 0;
-		return a == ACCESS_METADATA ? 0 : ENOENT;
-	}
-	if ((o->deleted || std) && (a == ACCESS_READ || a == ACCESS_WRITE) &&
-	    !mode_within(accmode, std ? std->accmode : o->magic_mode))
-		return judge_refuse(c, access_name(a), "inherited descriptor (built-in)", EPERM,
-				    "an inherited descriptor was to be opened for more than it allows");
-	return 0;
-}
-
 /* Opens the directory that holds the object, proved by finding the object in it. -1: moved meanwhile. */
 static int open_parent(const struct session *s, const struct object *o)
 {
@@ -255,6 +215,9 @@ static int open_parent(const struct session *s, const struct object *o)
 	struct statx st;
 	int dir;
 
+	if (o->len >= PATH_MAX) /* beyond the reach of a path */
+		return o->has_parent ? fcntl(o->parent, F_DUPFD_CLOEXEC, 3)
+				     : openat(o->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!slash || n >= sizeof(parent) || slash[1] == '\0')
 		return -1;
 	memcpy(parent, o->name, n);
@@ -304,12 +267,9 @@ static const struct rule *denied_by_identity(const struct session *s, const stru
 }
 
 /* Beneath the directories in a .git that hold linked work trees and submodules. */
-static bool is_git_inner(const char *path, size_t len)
+static bool is_git_inner(const char *path)
 {
-	char name[CALL_NAME_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)len, path);
-	return strcasestr(name, "/.git/worktrees/") || strcasestr(name, "/.git/modules/");
+	return strcasestr(path, "/.git/worktrees/") || strcasestr(path, "/.git/modules/");
 }
 
 /*
@@ -319,7 +279,7 @@ static bool is_git_inner(const char *path, size_t len)
  */
 static bool changes_git(enum access a, const char *name, size_t len, const struct statx *st)
 {
-	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && is_git_inner(name, len))
+	if (a == ACCESS_RENAME && S_ISDIR(st->stx_mode) && is_git_inner(name))
 		return true;
 	if (len < 5 || strncasecmp(name + len - 5, "/.git", 5) != 0)
 		return false;
@@ -349,7 +309,7 @@ static int judge_named(struct call *c, enum access a, const struct object *o)
 {
 	struct request q = {.access = a, .type = type_of(&o->st), .path = o->name, .len = o->len};
 	struct verdict v = policy_decide(c->s->policy, &q);
-	const struct fact *fact = is_write(a) ? change_refused(c->s, a, o->name, o->len, &o->st) : NULL;
+	const struct fact *fact = judge_is_write(a) ? change_refused(c->s, a, o->name, o->len, &o->st) : NULL;
 	const struct rule *alias;
 	int dir = -1;
 	bool holds;
@@ -382,10 +342,10 @@ static int judge_named(struct call *c, enum access a, const struct object *o)
 static int judge_device(struct call *c, enum access a, const struct object *o, int accmode)
 {
 	struct request q = {.access = ACCESS_DEVICE, .type = OBJ_OTHER, .path = o->name, .len = o->len};
-	const struct stdio_object *std = find_stdio(c->s, &o->st);
+	const struct stdio_object *std = nameless_stdio(c->s, &o->st);
 	struct verdict v;
 
-	if (device_is_builtin(&o->st) || (std && mode_within(accmode, std->accmode)) ||
+	if (device_is_builtin(&o->st) || (std && nameless_mode_within(accmode, std->accmode)) ||
 	    device_is_own_pty(c->s, &o->st))
 		return 0;
 	v = policy_decide(c->s->policy, &q);
@@ -400,7 +360,7 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 	int rc;
 
 	/* Its name may have been removed before the links were counted, and the one that is left lie anywhere. */
-	if (o->unread && is_write(a) && S_ISREG(o->st.stx_mode) && o->st.stx_nlink <= 1) {
+	if (o->unread && judge_is_write(a) && S_ISREG(o->st.stx_mode) && o->st.stx_nlink <= 1) {
 		rc = object_reread(c, o);
 		if (rc < 0)
 			return -rc;
@@ -409,14 +369,14 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 		return JUDGE_GONE;
 	begin_event(c, access_name(a), o->name, o->len);
 	if (o->len == 0)
-		return judge_nameless(c, a, o, accmode);
+		return nameless_judge(c, a, o, accmode);
 	rc = judge_mount(c, a, o->st.stx_mnt_id, o->name);
 	if (rc != 1)
 		return rc;
 	if ((a == ACCESS_READ || a == ACCESS_WRITE) && (S_ISCHR(o->st.stx_mode) || S_ISBLK(o->st.stx_mode)))
 		return judge_device(c, a, o, accmode);
-	std = o->by_magic ? find_stdio(c->s, &o->st) : NULL;
-	if (std && (a == ACCESS_READ || a == ACCESS_WRITE) && mode_within(accmode, std->accmode))
+	std = o->by_magic ? nameless_stdio(c->s, &o->st) : NULL;
+	if (std && (a == ACCESS_READ || a == ACCESS_WRITE) && nameless_mode_within(accmode, std->accmode))
 		return 0;
 	return judge_named(c, a, o);
 }
@@ -438,15 +398,21 @@ static enum objtype entry_type(enum access a, const struct entry *e)
  */
 static bool link_leads_around(const struct session *s, const struct entry *e, const struct verdict *v)
 {
-	char plain[CALL_NAME_MAX];
 	size_t n = e->len - e->leaf_len;
+	char *plain;
+	bool same;
 
 	if (v->rule && v->rule->kind == RULE_ALLOW_WRITE && v->rule->literal && v->anchor == e->len)
 		return true;
 	/* A name that no rule knows, in the same directory. */
+	plain = malloc(n + 2);
+	if (!plain)
+		return true;
 	memcpy(plain, e->name, n);
 	memcpy(plain + n, "\001", 2);
-	return !policy_same_beneath(s->policy, e->name, e->len, plain, n + 1);
+	same = policy_same_beneath(s->policy, e->name, e->len, plain, n + 1);
+	free(plain);
+	return !same;
 }
 
 /* allow_own opens its own directory and those that the session made in it, not those of others. */
@@ -470,7 +436,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 		return JUDGE_GONE;
 	begin_event(c, access_name(a), e->name, e->len);
 	if (e->len == 0) /* in a directory that is gone; the kernel says the same */
-		return e->dir.foreign ? judge_nameless(c, a, &e->dir, O_RDWR) : ENOENT;
+		return e->dir.foreign ? nameless_judge(c, a, &e->dir, O_RDWR) : ENOENT;
 	rc = judge_mount(c, a, e->dir.st.stx_mnt_id, e->name);
 	if (rc != 1)
 		return rc;

@@ -34,6 +34,9 @@ void judge_answer(struct call *c, int rc);
 /* Remembers a new entry where that matters: in an allow_own area, and a .git anywhere. */
 void judge_note_created(struct call *c, const struct entry *e, const struct entry_verdict *ev);
 
+/* True of what changes something. */
+bool judge_is_write(enum access a);
+
 /* True when the object, or a directory above it down from the first stop bytes of its name, was created by this
  * session. dir: O_PATH of its parent; self: its statx or NULL. */
 bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/longname.h"
 #include "supervisor/mounts.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
@@ -14,6 +15,9 @@ void object_close(struct object *o)
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
+	if (o->has_parent)
+		close(o->parent);
+	o->has_parent = false;
 }
 
 void entry_close(struct entry *e)
@@ -67,42 +71,65 @@ static bool is_deleted(const char *name, size_t len, const struct statx *st)
 	       now.stx_dev_major != st->stx_dev_major;
 }
 
-/* Reads the canonical name of the pin back from the kernel into buf (PATH_MAX). */
-static int read_name(struct call *c, char *buf, struct object *o)
+/* The name does not fit into what the kernel tells. Of a directory it can be put together. */
+static int read_long_name(struct call *c, struct object *o)
 {
-	char number[16];
+	int n;
+
+	if (o->st.stx_nlink == 0) {
+		o->deleted = true;
+		return 0;
+	}
+	if (!S_ISDIR(o->st.stx_mode)) {
+		o->untold = true;
+		o->magic_mode = RESOLVE_NO_MODE;
+		return 0;
+	}
+	n = longname_read(c, o->slot, o->fd);
+	if (n < 0)
+		return n;
+	o->name = c->name[o->slot];
+	o->len = (size_t)n;
+	return 0;
+}
+
+/* Reads the canonical name of the pin back from the kernel into its slot's buffer. */
+static int read_name(struct call *c, struct object *o)
+{
+	char *buf = c->name[o->slot], number[16];
 	ssize_t n;
 
+	o->name = buf;
+	o->len = 0;
+	buf[0] = '\0';
 	snprintf(number, sizeof(number), "%d", o->fd);
 	n = readlinkat(c->s->self_fd, number, buf, PATH_MAX);
+	if (n == PATH_MAX || (n < 0 && errno == ENAMETOOLONG))
+		return read_long_name(c, o);
 	if (n < 0)
 		return -errno;
-	if (n >= PATH_MAX)
-		return -ENAMETOOLONG;
 	buf[n] = '\0';
-	o->name = buf;
-	o->len = (size_t)n;
 	if (buf[0] != '/') {
 		/* "pipe:[1]" and its kin, or "(unreachable)/..." */
 		o->foreign = buf[0] == '(';
-		o->len = 0;
-	} else if (is_deleted(buf, o->len, &o->st)) {
+	} else if (is_deleted(buf, (size_t)n, &o->st)) {
 		o->deleted = true;
-		o->len = 0;
+	} else {
+		o->len = (size_t)n;
 	}
 	return 0;
 }
 
-static void object_init(struct object *o, int fd)
+static void object_init(struct object *o, int slot, int fd)
 {
-	*o = (struct object){.fd = fd, .magic_mode = O_RDWR};
+	*o = (struct object){.fd = fd, .slot = slot, .magic_mode = O_RDWR};
 }
 
 static int finish(struct call *c, int slot, int fd, const char *clean, struct object *o)
 {
 	int rc;
 
-	object_init(o, fd);
+	object_init(o, slot, fd);
 	rc = fill_stat(fd, &o->st);
 	if (rc == 0 && clean) {
 		o->len = strlen(clean);
@@ -110,24 +137,19 @@ static int finish(struct call *c, int slot, int fd, const char *clean, struct ob
 		o->name = c->name[slot];
 		o->unread = true;
 	} else if (rc == 0) {
-		rc = read_name(c, c->name[slot], o);
+		rc = read_name(c, o);
 	}
 	if (rc < 0)
 		object_close(o);
 	return rc;
 }
 
-static int reread(struct call *c, char *buf, struct object *o)
+int object_reread(struct call *c, struct object *o)
 {
 	int rc = fill_stat(o->fd, &o->st);
 
-	o->unread = o->deleted = o->foreign = false;
-	return rc < 0 ? rc : read_name(c, buf, o);
-}
-
-int object_reread(struct call *c, struct object *o)
-{
-	return reread(c, o->name == c->name[1] ? c->name[1] : c->name[0], o);
+	o->unread = o->deleted = o->foreign = o->untold = false;
+	return rc < 0 ? rc : read_name(c, o);
 }
 
 int object_from_pin(struct call *c, int slot, int fd, struct object *o)
@@ -135,12 +157,32 @@ int object_from_pin(struct call *c, int slot, int fd, struct object *o)
 	return finish(c, slot, fd, NULL, o);
 }
 
+int object_name_by(struct call *c, struct object *o, int parent, const char *leaf)
+{
+	int n = longname_read(c, o->slot, parent);
+	char *buf = c->name[o->slot];
+
+	o->has_parent = true;
+	o->parent = parent;
+	if (n < 0) {
+		object_close(o);
+		return n;
+	}
+	o->untold = false;
+	o->magic_mode = O_RDWR;
+	o->name = buf;
+	o->len = (size_t)(n + snprintf(buf + n, NAME_MAX + 2, "/%s", leaf));
+	return 0;
+}
+
 /* An object that the caller holds a descriptor of: known by it, not by a name. */
-static int object_from_descriptor(struct call *c, int slot, int pin, struct object *o)
+static int object_from_descriptor(struct call *c, int slot, int fd, int pin, struct object *o)
 {
 	int rc = object_from_pin(c, slot, pin, o);
 
 	o->by_magic = rc == 0;
+	if (rc == 0 && o->untold)
+		o->magic_mode = walk_mode_of(c, fd, pin);
 	return rc;
 }
 
@@ -149,7 +191,7 @@ int resolve_fd(struct call *c, int slot, int fd, struct object *o)
 	int pin = tracee_fd(c, fd);
 
 	o->fd = -1;
-	return pin < 0 ? pin : object_from_descriptor(c, slot, pin, o);
+	return pin < 0 ? pin : object_from_descriptor(c, slot, fd, pin, o);
 }
 
 static bool on_proc(const struct session *s, const struct object *o)
@@ -195,8 +237,8 @@ static int finish_restricted(struct call *c, int slot, int fd, struct object *o)
 	return rc;
 }
 
-static int resolve_from(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
-			struct object *o)
+static int resolve_by_kernel(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
+			     struct object *o)
 {
 	bool nofollow = flags & RESOLVE_NOFOLLOW;
 	int how = O_PATH | O_CLOEXEC | (nofollow ? O_NOFOLLOW : 0);
@@ -222,6 +264,31 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 	if (fd < 0)
 		return fd;
 	return finish(c, slot, fd, path_is_clean(path) ? path : NULL, o);
+}
+
+static bool is_same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor && a->stx_mnt_id == b->stx_mnt_id;
+}
+
+/* As above; what is too deep for the kernel to tell its name is named by the directory that a walk finds it in. */
+static int resolve_from(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
+			struct object *o)
+{
+	int rc = resolve_by_kernel(c, slot, base, path, flags, extra, o);
+	struct statx found;
+
+	if (rc < 0 || !o->untold || o->by_magic)
+		return rc;
+	found = o->st;
+	object_close(o);
+	rc = walk_path(c, slot, base, path, flags & RESOLVE_NOFOLLOW, o);
+	if (rc == 0 && extra && !is_same(&found, &o->st)) {
+		object_close(o);
+		rc = -EAGAIN; /* it was changed in between, as openat2(2) says, too */
+	}
+	return rc;
 }
 
 /* The directory that path starts from. An absolute one starts from the session's root, which stays open. */
@@ -250,7 +317,7 @@ int resolve_object(struct call *c, int slot, int dirfd, int flags, uint64_t extr
 	if (base < 0)
 		return base;
 	if (path[0] == '\0')
-		return object_from_descriptor(c, slot, base, o);
+		return object_from_descriptor(c, slot, dirfd, base, o);
 	rc = resolve_from(c, slot, base, path, flags, extra, o);
 	close_base(c, base);
 	return rc;
@@ -357,7 +424,7 @@ int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct en
 
 int entry_reread(struct call *c, struct entry *e)
 {
-	int rc = reread(c, c->name[e->slot], &e->dir);
+	int rc = object_reread(c, &e->dir);
 
 	if (rc == 0)
 		look_at(c, e);

@@ -28,7 +28,8 @@ enum {
 #define RESOLVE_NO_MODE (-1)
 
 struct object {
-	int fd; /* O_PATH; -1: none */
+	int fd;	  /* O_PATH; -1: none */
+	int slot; /* whose name buffer holds the name */
 	struct statx st;
 	const char *name; /* canonical, in the call's name buffer; len 0: the object has no name */
 	size_t len;
@@ -37,6 +38,10 @@ struct object {
 	bool foreign;	/* beyond our mount namespace or root */
 	bool by_magic;	/* reached through /proc/PID/fd/N, exe, ... as the last component */
 	int magic_mode; /* access mode of that descriptor, RESOLVE_NO_MODE when it allows none */
+	/* Its name is longer than the kernel tells, and only a descriptor led to it: what that allows is known, no more. */
+	bool untold;
+	bool has_parent; /* the name is a long one, put together from the directory's */
+	int parent;	 /* O_PATH of that directory */
 };
 
 /* A place in a directory: where an entry is, or would be made. */
@@ -66,7 +71,8 @@ int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct en
 /* The object behind the caller's descriptor. */
 int resolve_fd(struct call *c, int slot, int fd, struct object *o);
 
-/* Takes over an O_PATH descriptor: fills st and name (reading it back from the kernel). On failure fd is closed. */
+/* Takes over an O_PATH descriptor: fills st and name (reading it back from the kernel). On failure fd is closed. What
+ * is no directory and too deep for the kernel to tell its name is untold. */
 int object_from_pin(struct call *c, int slot, int fd, struct object *o);
 
 /*
@@ -84,8 +90,14 @@ bool path_wants_directory(const char *path);
 void object_close(struct object *o);
 void entry_close(struct entry *e);
 
+/* Names an untold object that was found as leaf in the directory parent (taken over). On failure o is closed. */
+int object_name_by(struct call *c, struct object *o, int parent, const char *leaf);
+
 /* walk.c: component by component in the caller's terms. base is an O_PATH descriptor (not taken over). */
 int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o);
+
+/* walk.c: the access mode of the caller's descriptor, of which pin was taken; RESOLVE_NO_MODE: none. */
+int walk_mode_of(const struct call *c, int fd, int pin);
 
 #define OBJECT_STATX                                                                                         \
 	(STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_UID | STATX_SIZE | STATX_CTIME |          \

@@ -27,7 +27,9 @@
 
 struct walk {
 	struct call *c;
-	int cur;		 /* O_PATH directory reached so far; owned */
+	int cur;    /* O_PATH directory reached so far, at the end what was found; owned */
+	int parent; /* at the end the directory in which that was found if it is none; -1; owned */
+	char leaf[NAME_MAX + 1]; /* as what */
 	char rest[2 * PATH_MAX]; /* what is left of the path */
 	int links;
 	bool nofollow;
@@ -164,6 +166,15 @@ static int mode_of_descriptor(const char *dir, const char *name, int pin)
 	return its.flags & O_PATH ? RESOLVE_NO_MODE : (int)(its.flags & O_ACCMODE);
 }
 
+int walk_mode_of(const struct call *c, int fd, int pin)
+{
+	char dir[32], number[16];
+
+	snprintf(dir, sizeof(dir), "/proc/%d/fd", c->tid);
+	snprintf(number, sizeof(number), "%d", fd);
+	return mode_of_descriptor(dir, number, pin);
+}
+
 static int follow_magic(struct walk *w, const char *name, int *fd)
 {
 	char dir[256];
@@ -272,13 +283,39 @@ static int step(struct walk *w)
 		close(fd);
 		return -ENOTDIR;
 	}
+	if (!S_ISDIR(st.st_mode)) { /* the end of it, or ENOTDIR follows */
+		memcpy(w->leaf, name, strlen(name) + 1);
+		if (w->parent >= 0)
+			close(w->parent);
+		w->parent = w->cur;
+		w->cur = fd;
+		return 0;
+	}
 	enter(w, fd);
 	return 0;
 }
 
+/* The object at the end. */
+static int arrive(struct walk *w, int slot, struct object *o)
+{
+	int rc = object_from_pin(w->c, slot, w->cur, o);
+
+	if (rc == 0) {
+		o->by_magic = w->by_magic;
+		o->magic_mode = w->magic_mode;
+	}
+	if (rc == 0 && o->untold && !o->by_magic && w->parent >= 0) {
+		rc = object_name_by(w->c, o, w->parent, w->leaf);
+		w->parent = -1;
+	}
+	if (w->parent >= 0)
+		close(w->parent);
+	return rc;
+}
+
 int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o)
 {
-	struct walk w = {.c = c, .nofollow = nofollow, .magic_mode = O_RDWR};
+	struct walk w = {.c = c, .parent = -1, .nofollow = nofollow, .magic_mode = O_RDWR};
 	int rc;
 
 	o->fd = -1;
@@ -289,15 +326,11 @@ int walk_path(struct call *c, int slot, int base, const char *path, bool nofollo
 	do {
 		rc = step(&w);
 	} while (rc == 0);
-	if (rc < 0) {
-		if (w.cur >= 0)
-			close(w.cur);
-		return rc;
-	}
-	rc = object_from_pin(c, slot, w.cur, o);
-	if (rc == 0) {
-		o->by_magic = w.by_magic;
-		o->magic_mode = w.magic_mode;
-	}
+	if (rc > 0)
+		return arrive(&w, slot, o);
+	if (w.cur >= 0)
+		close(w.cur);
+	if (w.parent >= 0)
+		close(w.parent);
 	return rc;
 }

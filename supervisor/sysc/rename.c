@@ -126,6 +126,8 @@ static int scan(struct scan *s, const struct entry *from, const struct entry *to
 {
 	int fd;
 
+	if (from->len >= s->size || to->len >= s->size)
+		return -EXDEV;
 	memcpy(s->name[0], from->name, from->len + 1);
 	memcpy(s->name[1], to->name, to->len + 1);
 	s->len[0] = from->len;

@@ -3,10 +3,10 @@
 . "$(dirname "$0")/probes.sh"
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
-sections="renames2 links unnamed makes removes trees truncates chmods chowns times xattrs descriptors"
+sections="renames2 links unnamed makes removes trees deep truncates chmods chowns times xattrs descriptors"
 differ probe-raw fast renames $sections
 differ probe fast $sections
 for variant in probe-static probe-musl; do
-	has "$variant" && differ "$variant" fast renames2 unnamed trees truncates times descriptors
+	has "$variant" && differ "$variant" fast renames2 unnamed trees deep truncates times descriptors
 done
 finish

@@ -1,0 +1,152 @@
+#include "supervisor/longname.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/compat.h"
+
+/* Entries looked at for one name: a directory of a million entries on the way is not worth it. */
+#define LOOK_MAX 200000
+
+#define LOOK_STATX (STATX_INO | STATX_MNT_ID)
+
+/* Above the directory that is to be found. */
+struct search {
+	int dir;
+	struct statx wanted;
+	int left;
+	char name[NAME_MAX + 1];
+};
+
+static bool is_wanted(const struct search *s, const char *name)
+{
+	struct statx st;
+
+	return statx(s->dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, LOOK_STATX,
+		     &st) == 0 &&
+	       st.stx_ino == s->wanted.stx_ino && st.stx_dev_major == s->wanted.stx_dev_major &&
+	       st.stx_dev_minor == s->wanted.stx_dev_minor && st.stx_mnt_id == s->wanted.stx_mnt_id;
+}
+
+/* by_number: only what the directory itself lists under the wanted number. That is not so where something is mounted,
+ * and not always on an overlay. */
+static bool may_be_wanted(const struct search *s, const struct dirent64 *d, bool by_number)
+{
+	if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+		return false;
+	if (by_number)
+		return d->d_ino == s->wanted.stx_ino;
+	return d->d_type == DT_DIR || d->d_type == DT_UNKNOWN;
+}
+
+static bool search_by(struct search *s, bool by_number)
+{
+	_Alignas(struct dirent64) char buf[8192];
+	long n;
+
+	if (lseek(s->dir, 0, SEEK_SET) < 0)
+		return false;
+	while ((n = syscall(SYS_getdents64, s->dir, buf, sizeof(buf))) > 0)
+		for (char *p = buf; p < buf + n;) {
+			const struct dirent64 *d = (const struct dirent64 *)p;
+
+			if (--s->left < 0)
+				return false;
+			p += d->d_reclen;
+			if (!may_be_wanted(s, d, by_number) || !is_wanted(s, d->d_name))
+				continue;
+			snprintf(s->name, sizeof(s->name), "%s", d->d_name);
+			return true;
+		}
+	return false;
+}
+
+/* Puts "/NAME" of the directory *cur in front of what begins at *at, and replaces *cur by the one above. */
+static int climb(struct search *s, int *cur, char *buf, size_t *at)
+{
+	size_t n;
+
+	if (statx(*cur, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, LOOK_STATX, &s->wanted) < 0)
+		return -errno;
+	s->dir = openat(*cur, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir < 0)
+		return -ENAMETOOLONG;
+	close(*cur);
+	*cur = s->dir;
+	if (!search_by(s, true) && !search_by(s, false))
+		return -ENAMETOOLONG;
+	n = strlen(s->name);
+	if (n + 1 + PATH_MAX > *at)
+		return -ENAMETOOLONG;
+	*at -= n;
+	memcpy(buf + *at, s->name, n);
+	buf[--*at] = '/';
+	return 0;
+}
+
+static ssize_t read_link(const struct session *s, int fd, char *buf)
+{
+	char number[16];
+	ssize_t n;
+
+	snprintf(number, sizeof(number), "%d", fd);
+	n = readlinkat(s->self_fd, number, buf, PATH_MAX);
+	return n < 0 ? -errno : n;
+}
+
+/* From dir upwards to a directory that the kernel names. */
+static int read_upwards(const struct session *s, int dir, char *buf)
+{
+	struct search search = {.left = LOOK_MAX};
+	int cur = fcntl(dir, F_DUPFD_CLOEXEC, 3), rc = 0;
+	size_t at = LONGNAME_MAX;
+	char head[PATH_MAX];
+	ssize_t n = -ENAMETOOLONG;
+
+	if (cur < 0)
+		return -errno;
+	while (rc == 0 && n == -ENAMETOOLONG) {
+		rc = climb(&search, &cur, buf, &at);
+		if (rc == 0)
+			n = read_link(s, cur, head);
+	}
+	close(cur);
+	if (rc < 0)
+		return rc;
+	if (n <= 0 || n >= PATH_MAX || head[0] != '/')
+		return -ENAMETOOLONG;
+	if (n == 1) /* "/" */
+		n = 0;
+	memcpy(buf, head, (size_t)n);
+	memmove(buf + n, buf + at, LONGNAME_MAX - at);
+	n += LONGNAME_MAX - (ssize_t)at;
+	buf[n] = '\0';
+	return (int)n;
+}
+
+int longname_read(struct call *c, int slot, int dir)
+{
+	if (!c->short_name[slot]) {
+		char *room = malloc(LONGNAME_MAX + NAME_MAX + 2);
+
+		if (!room)
+			return -ENOMEM;
+		c->short_name[slot] = c->name[slot];
+		c->name[slot] = room;
+	}
+	return read_upwards(c->s, dir, c->name[slot]);
+}
+
+void longname_release(struct call *c)
+{
+	for (int i = 0; i < CALL_PATHS; i++) {
+		if (!c->short_name[i])
+			continue;
+		free(c->name[i]);
+		c->name[i] = c->short_name[i];
+		c->short_name[i] = NULL;
+	}
+}
