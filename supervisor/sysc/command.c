@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/prctl.h>
 #include <linux/sockios.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,10 +34,54 @@ static void set_owner(struct call *c)
 		isolate_refuse(c, "signal", who);
 }
 
+/* The commands that change a file through a descriptor that is open for reading only. */
+struct file_command {
+	bool by_fcntl;
+	unsigned long command;
+	union {
+		int flags;
+		long version;
+		uint64_t hint;
+		struct fsxattr fsx;
+	} u;
+};
+
+static int act_file_command(struct call *c, const struct object *o, void *arg)
+{
+	struct file_command *f = arg;
+	char number[16];
+	int fd, rc;
+
+	if (!S_ISREG(o->st.stx_mode) && !S_ISDIR(o->st.stx_mode))
+		return f->by_fcntl ? -EINVAL : -ENOTTY;
+	snprintf(number, sizeof(number), "%d", o->fd);
+	fd = openat(c->s->self_fd, number, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = f->by_fcntl ? fcntl(fd, (int)f->command, &f->u) : ioctl(fd, f->command, &f->u);
+	rc = rc < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+static void change_file(struct call *c, struct file_command *f, size_t size)
+{
+	int rc = tracee_read(c, c->arg[2], &f->u, size);
+
+	if (rc < 0)
+		path_copy_failed(c, rc);
+	else
+		change_descriptor(c, call_int(c, 0), false, act_file_command, f);
+}
+
 static void handle_fcntl(struct call *c)
 {
-	if (call_int(c, 1) == F_SETOWN)
+	struct file_command f = {.by_fcntl = true, .command = (uint32_t)c->arg[1]};
+
+	if (f.command == F_SETOWN)
 		set_owner(c);
+	else if (f.command == F_SET_RW_HINT) /* it stays with the file, not with the descriptor */
+		change_file(c, &f, sizeof(f.u.hint));
 	else /* a lease would let a reader hold up the file's other users */
 		call_error(c, EAGAIN);
 }
@@ -46,50 +91,25 @@ const struct sysc sysc_fcntl = {
 	.op = "signal",
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETOWN)), SYSC_IF(SYSC_EPERM, ARG_IS(1, F_SETOWN_EX)),
-		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETLEASE))),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETLEASE)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SET_RW_HINT))),
 	.handle = handle_fcntl,
-	.doc = "F_SETOWN takes a process of the session only, F_SETOWN_EX is refused; leases answer EAGAIN.",
+	.doc = "F_SETOWN takes a process of the session only, F_SETOWN_EX is refused; leases answer EAGAIN; "
+	       "a "
+	       "file's write hint is set on the judged object.",
 };
-
-/* The ioctls that change a file through a descriptor that is open for reading only. */
-struct file_ioctl {
-	unsigned long request;
-	union {
-		int flags;
-		long version;
-		struct fsxattr fsx;
-	} u;
-};
-
-static int act_file_ioctl(struct call *c, const struct object *o, void *arg)
-{
-	struct file_ioctl *i = arg;
-	char number[16];
-	int fd, rc;
-
-	if (!S_ISREG(o->st.stx_mode) && !S_ISDIR(o->st.stx_mode))
-		return -ENOTTY;
-	snprintf(number, sizeof(number), "%d", o->fd);
-	fd = openat(c->s->self_fd, number, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	rc = ioctl(fd, i->request, &i->u) < 0 ? -errno : 0;
-	close(fd);
-	return rc;
-}
 
 static void handle_ioctl(struct call *c)
 {
-	struct file_ioctl i = {.request = (uint32_t)c->arg[1]};
-	size_t size = i.request == FS_IOC_FSSETXATTR ? sizeof(struct fsxattr) : sizeof(int);
-	int rc = tracee_read(c, c->arg[2], &i.u, size);
+	struct file_command f = {.command = (uint32_t)c->arg[1]};
 
-	if (rc < 0)
-		path_copy_failed(c, rc);
-	else
-		change_descriptor(c, call_int(c, 0), false, act_file_ioctl, &i);
+	change_file(c, &f, f.command == FS_IOC_FSSETXATTR ? sizeof(struct fsxattr) : sizeof(int));
 }
 
+/*
+ * The types, by what uses them for its files: f and v all, X and r what XFS and FAT began, 0x94 btrfs, 0xf5 f2fs, 0x97 ceph,
+ * 0xbc bcachefs, o ocfs2 (whose reflink makes a new name). /dev/userfaultfd needs only an open for reading.
+ */
 /* linux/fs.h has FS_IOC_SETVERSION with a long, of which the file systems read an int. */
 #define TYPE(x) ARG_BITS(1, 0xff00, (unsigned)(x) << 8)
 const struct sysc sysc_ioctl = {
@@ -108,10 +128,13 @@ const struct sysc sysc_ioctl = {
 		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FICLONERANGE)), SYSC_IF(SYSC_ALLOW, ARG_IS(1, FIDEDUPERANGE)),
 		  SYSC_IF_ERRNO(ENOTTY, TYPE('f')), SYSC_IF_ERRNO(ENOTTY, TYPE('X')),
 		  SYSC_IF_ERRNO(ENOTTY, TYPE('v')), SYSC_IF_ERRNO(ENOTTY, TYPE('r')),
-		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x94)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xf5))),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x94)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xf5)),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x97)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xbc)),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE('o')), SYSC_IF(SYSC_EPERM, ARG_IS(1, USERFAULTFD_IOC_NEW))),
 	.handle = handle_ioctl,
 	.doc = "Typing into terminals and sending signals are refused; setting file flags, project ids and "
-	       "versions is performed on the judged object; other file system commands do not exist.",
+	       "versions is performed on the judged object; other file system commands do not exist; "
+	       "/dev/userfaultfd is refused.",
 };
 
 /*

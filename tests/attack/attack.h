@@ -60,6 +60,45 @@ static inline int attack_main(const struct attack *list, size_t n, int argc, cha
 		return attack_main(list, sizeof(list) / sizeof(*(list)), argc, argv);                        \
 	}
 
+/* An attack that is a single act: it returns whether it worked, with errno when not. */
+struct attempt {
+	const char *name;
+	bool (*fn)(void);
+};
+
+/* Outside, a machine may lack what an act needs. */
+static inline bool attack_is_impossible(int err)
+{
+	static const int list[] = {EPERM,  EACCES, ENOSYS, EOPNOTSUPP, ENOTTY, EINVAL,	    EROFS,
+				   ENODEV, ENOENT, ENXIO,  EBADF,      EIO,    ENOPROTOOPT, EXDEV};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		if (list[i] == err)
+			return !getenv("CONFINED");
+	return false;
+}
+
+static inline int attack_attempt(const struct attempt *list, size_t n, const char *name)
+{
+	for (size_t i = 0; name && i < n; i++) {
+		if (strcmp(list[i].name, name) != 0)
+			continue;
+		errno = 0;
+		if (list[i].fn())
+			return WON;
+		printf("# %s\n", strerror(errno));
+		return attack_is_impossible(errno) ? SKIP : LOST;
+	}
+	printf("# no such attack\n");
+	return BROKEN;
+}
+#define ATTEMPT_MAIN(list)                                                                                   \
+	int main(int argc, char **argv)                                                                      \
+	{                                                                                                    \
+		setvbuf(stdout, NULL, _IOLBF, 0);                                                            \
+		return attack_attempt(list, sizeof(list) / sizeof(*(list)), argv[1]);                        \
+	}
+
 /* $OUT/name */
 static inline const char *out(const char *name)
 {

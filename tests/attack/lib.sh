@@ -77,6 +77,7 @@ attack() {
 	shift 2
 	program "$prog"
 	fresh
+	unset CONFINED
 	before native
 	# A race ends when it is won, so there may be much time for it.
 	ATTACK_SECONDS=8 timeout -k 5 60 "$build/$prog" "$@" >"$work/native.log" 2>&1
@@ -93,6 +94,7 @@ attack() {
 	fi
 	fresh
 	write_policy
+	export CONFINED=1 # the programs then look for the supervisor, too
 	before inside
 	was=$(snapshot)
 	confined "$build/$prog" "$@" >"$work/inside.log" 2>&1
