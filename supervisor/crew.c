@@ -13,7 +13,7 @@
 #include "supervisor/dispatch.h"
 #include "supervisor/ident.h"
 #include "supervisor/notify.h"
-#include "supervisor/tracee.h"
+#include "supervisor/pending.h"
 
 #define FIRST_WORKERS 2
 #define MAX_WORKERS   256
@@ -36,7 +36,7 @@ struct worker {
 	/* A blocking operation, watched. Under crew->lock. */
 	bool blocking;
 	enum crew_wake wake;
-	int signal_polls;
+	struct pending_polls polls;
 	char path[CALL_PATHS][PATH_MAX];
 	char name[CALL_PATHS][CALL_NAME_MAX];
 };
@@ -241,26 +241,13 @@ bool crew_is_busy(struct crew *crew)
 	return atomic_load(&crew->watched);
 }
 
-/* Has the caller a signal that its call should be interrupted for? One sent to the thread counts at once; one sent to
- * the process counts for a single-threaded one, since another thread might take it. */
-static bool has_signal(struct session *s, pid_t tid)
-{
-	struct tracee_status st;
-
-	if (tracee_status(s, tid, &st) < 0)
-		return false;
-	if (st.sig_pending & ~st.sig_blocked)
-		return true;
-	return st.threads == 1 && (st.sig_shared_pending & ~st.sig_blocked);
-}
-
 /* Under crew->lock. The signal may come before the worker is in its system call: it is sent again each tick. */
 static void watch_blocking(struct worker *w)
 {
 	if (w->wake == CREW_DONE) {
 		if (!notify_valid(w->crew->s->listener, w->call.id))
 			w->wake = CREW_GONE;
-		else if (has_signal(w->crew->s, w->call.tid))
+		else if (pending_wakes(w->crew->s, w->call.tid, &w->polls))
 			w->wake = CREW_SIGNAL;
 	}
 	if (w->wake != CREW_DONE)
@@ -305,22 +292,31 @@ static void mask_interrupt(int how)
 	pthread_sigmask(how, &set, NULL);
 }
 
-bool crew_block_begin(struct call *c)
+bool crew_step_aside(struct call *c)
 {
-	struct worker *w = c->worker;
-	struct crew *crew = w->crew;
+	struct crew *crew = c->worker->crew;
 	bool ok;
 
 	pthread_mutex_lock(&crew->lock);
 	ok = crew->receiving > 0 || promote(crew);
-	if (ok) {
-		w->blocking = true;
-		w->wake = CREW_DONE;
-	}
 	pthread_mutex_unlock(&crew->lock);
-	if (ok)
-		mask_interrupt(SIG_UNBLOCK);
 	return ok;
+}
+
+bool crew_block_begin(struct call *c)
+{
+	struct worker *w = c->worker;
+	struct crew *crew = w->crew;
+
+	if (!crew_step_aside(c))
+		return false;
+	pthread_mutex_lock(&crew->lock);
+	w->blocking = true;
+	w->wake = CREW_DONE;
+	w->polls = (struct pending_polls){0};
+	pthread_mutex_unlock(&crew->lock);
+	mask_interrupt(SIG_UNBLOCK);
+	return true;
 }
 
 enum crew_wake crew_block_end(struct call *c)
@@ -333,8 +329,5 @@ enum crew_wake crew_block_end(struct call *c)
 	w->blocking = false;
 	wake = w->wake;
 	pthread_mutex_unlock(&w->crew->lock);
-	/* Answered without a signal, the restart code would reach the program. */
-	if (wake == CREW_SIGNAL && !has_signal(c->s, c->tid))
-		wake = CREW_DONE;
 	return wake;
 }

@@ -6,7 +6,8 @@
  *
  * A blocking operation (a FIFO, a device, a dead file system) is bracketed by crew_block_begin() and _end(). The
  * watcher interrupts it when its caller dies, and when its caller has a signal to handle, in which case the
- * operation fails with EINTR and crew_block_end() says so.
+ * operation fails with EINTR and crew_block_end() says so. A signal to the process may be meant for another of its threads:
+ * it counts when nobody took it for a while; and that other threads are stopped is a signal to stop.
  */
 #ifndef CORDON_CREW_H
 #define CORDON_CREW_H
@@ -29,7 +30,10 @@ void crew_tick(struct crew *crew);
 /* A descriptor that becomes readable when the crew, idle before, got work. */
 int crew_wake_fd(struct crew *crew);
 
-/* False when no other worker could take over: the operation must not be started (EAGAIN). */
+/* Sends another to receive, because this worker will wait. False when none could take over (EAGAIN). */
+bool crew_step_aside(struct call *c);
+
+/* The same and watched: false when the operation must not be started (EAGAIN). */
 bool crew_block_begin(struct call *c);
 enum crew_wake {
 	CREW_DONE,   /* nothing interrupted it */

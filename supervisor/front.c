@@ -18,6 +18,7 @@
 
 #include "supervisor/member.h"
 #include "supervisor/tmpdir.h"
+#include "supervisor/tracer.h"
 
 #define SI_FROM_KERNEL 0x80
 
@@ -102,12 +103,13 @@ static int each(struct ending *e, int sig)
 }
 
 /* True when there are no children at all any more. */
-static bool reap(void)
+static bool reap(struct tracer *t)
 {
+	int status;
 	pid_t pid;
 
 	do {
-		pid = waitpid(-1, NULL, WNOHANG | __WALL);
+		pid = tracer_reap(t, &status);
 	} while (pid > 0);
 	return pid < 0 && errno == ECHILD;
 }
@@ -119,33 +121,34 @@ static void nap(void)
 	nanosleep(&t, NULL);
 }
 
-void front_end_children(int proc, int grace_ms, unsigned long long since)
+void front_end_children(const struct session *s, int grace_ms, unsigned long long since)
 {
-	struct session self = {.supervisor = getpid(), .proc = proc};
+	struct session self = {.supervisor = getpid(), .proc = s->proc, .tracer = s->tracer};
 	struct ending e = {.s = &self, .since = since};
 
-	if (reap())
+	if (reap(s->tracer))
 		return;
 	if (grace_ms > 0 && each(&e, SIGTERM)) {
 		/* A stopped process takes its signal only when it goes on. */
 		each(&e, SIGCONT);
-		for (int waited = 0; waited < grace_ms && !reap(); waited += 2) {
+		for (int waited = 0; waited < grace_ms && !reap(s->tracer); waited += 2) {
 			if (waited % 20 == 0 && !each(&e, 0))
 				break;
 			nap();
 		}
 	}
-	while (!reap() && each(&e, SIGKILL))
+	while (!reap(s->tracer) && each(&e, SIGKILL))
 		nap();
 }
 
 /* The supervisor is gone without a word: it was killed. */
-static int supervisor_died(pid_t supervisor, int proc, unsigned long long since, const char *tmpdir)
+static int supervisor_died(pid_t supervisor, const struct session *none, unsigned long long since,
+			   const char *tmpdir)
 {
 	int status = 0;
 
 	waitpid(supervisor, &status, 0);
-	front_end_children(proc, 0, since);
+	front_end_children(none, 0, since);
 	tmpdir_remove(tmpdir);
 	fprintf(stderr, "cordon: the supervisor was ended by signal %d; the command was ended with it\n",
 		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
@@ -184,9 +187,9 @@ int front_wait(pid_t supervisor, int sock, const char *tmpdir)
 		} else if (m.kind == FRONT_EXIT || m.kind == FRONT_KILLED) {
 			waitpid(supervisor, NULL, 0);
 			/* What the supervisor could not end, if anything, is ours now. */
-			front_end_children(none.proc, 0, self.start);
+			front_end_children(&none, 0, self.start);
 			return m.kind == FRONT_EXIT ? m.value : die_by(m.value);
 		}
 	}
-	return supervisor_died(supervisor, none.proc, self.start, tmpdir);
+	return supervisor_died(supervisor, &none, self.start, tmpdir);
 }

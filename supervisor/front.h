@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include "supervisor/session.h"
+
 enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT, FRONT_KILLED };
 
 /* On a SOCK_SEQPACKET pair between the two. */
@@ -21,7 +23,8 @@ struct front_message {
 int front_wait(pid_t supervisor, int sock, const char *tmpdir);
 
 /* Ends the descendants of this process (a subreaper) that started at `since` (clock ticks after boot) or later: SIGTERM,
- * after grace_ms SIGKILL until none is left. proc: O_PATH of /proc. Needs three free descriptors to see them. */
-void front_end_children(int proc, int grace_ms, unsigned long long since);
+ * after grace_ms SIGKILL until none is left. Of the session .proc and .tracer (or NULL) are used. Needs three free
+ * descriptors to see them. */
+void front_end_children(const struct session *s, int grace_ms, unsigned long long since);
 
 #endif

@@ -41,6 +41,7 @@
 #include "supervisor/setup.h"
 #include "supervisor/sockets.h"
 #include "supervisor/tmpdir.h"
+#include "supervisor/tracer.h"
 
 #define NOT_SET_UP 125
 #define GRACE_MS   1000
@@ -298,7 +299,7 @@ static void on_signals(struct run *r)
 
 	while (read(r->signals, &info, sizeof(info)) == sizeof(info))
 		;
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+	while ((pid = tracer_reap(r->s.tracer, &status)) > 0) {
 		if (pid_was_traced(pid, status) || pid != r->s.command)
 			continue;
 		if (WIFSTOPPED(status))
@@ -408,7 +409,7 @@ static int supervise(struct run *r)
 			kill(r->s.command, SIGKILL);
 	}
 	release_descriptors(r);
-	front_end_children(r->s.proc, started ? GRACE_MS : 0, 0);
+	front_end_children(&r->s, started ? GRACE_MS : 0, 0);
 	if (started)
 		records_end(&r->s, r->status);
 	if (r->s.audit)

@@ -19,6 +19,7 @@ struct idset;
 struct mounts;
 struct literals;
 struct sockets;
+struct tracer;
 
 /* An object that one of descriptors 0 to 2 (or --keep-fd) referred to at the start. */
 struct stdio_object {
@@ -71,6 +72,7 @@ struct session {
 	struct mounts *mounts;
 	struct literals *literals;
 	struct sockets *sockets;
+	struct tracer *tracer; /* callers that are held by ptrace; a lock inside */
 
 	/* Held for reading around "decide and change" of a directory entry, for writing around a rename that changes
 	 * which rules hold beneath a directory: so what was scanned is what is renamed. */

@@ -24,6 +24,7 @@
 #include "supervisor/notify.h"
 #include "supervisor/sysc.h"
 #include "supervisor/tracee.h"
+#include "supervisor/tracer.h"
 
 extern char **environ;
 
@@ -142,8 +143,9 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_links = idset_new();
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
+	s->tracer = tracer_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->literals)
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->tracer || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);

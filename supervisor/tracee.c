@@ -323,6 +323,7 @@ int tracee_status(struct session *s, pid_t tid, struct tracee_status *st)
 		return -EIO;
 	st->tgid = (pid_t)strtol(field(p, "\nTgid:\t"), NULL, 10);
 	st->ppid = field(p, "\nPPid:\t") ? (pid_t)strtol(field(p, "\nPPid:\t"), NULL, 10) : 0;
+	st->tracer = field(p, "\nTracerPid:\t") ? (pid_t)strtol(field(p, "\nTracerPid:\t"), NULL, 10) : 0;
 	parse_ids(field(p, "\nUid:\t"), st->uid);
 	parse_ids(field(p, "\nGid:\t"), st->gid);
 	st->n_groups =

@@ -40,6 +40,7 @@ int tracee_check(struct call *c);
 /* Fields of /proc/TID/status. */
 struct tracee_status {
 	pid_t tgid, ppid;
+	pid_t tracer; /* 0: nobody traces it */
 	mode_t umask;
 	uid_t uid[4]; /* real, effective, saved, file system */
 	gid_t gid[4];

@@ -184,7 +184,10 @@ static void handle_prctl(struct call *c)
 		undumpable.list[i].tgid = 0;
 	}
 	pthread_mutex_unlock(&undumpable.lock);
-	if (set)
+	/* To be readable is what the supervisor wants: that is done. */
+	if (set && c->arg[1] == 1)
+		call_continue(c);
+	else if (set)
 		call_return(c, 0);
 	else if (i >= 0)
 		call_return(c, 0);
@@ -203,7 +206,6 @@ const struct sysc sysc_prctl = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_GET_DUMPABLE)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(0, PR_SCHED_CORE))),
 	.handle = handle_prctl,
-	.doc = "PR_SET_DUMPABLE is answered without being done, since the supervisor must be able to read "
-	       "the "
-	       "caller's arguments; PR_SCHED_CORE is refused.",
+	.doc = "PR_SET_DUMPABLE with 0 is answered without being done, since the supervisor must be able to "
+	       "read the caller's arguments; PR_SCHED_CORE is refused.",
 };

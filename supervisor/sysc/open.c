@@ -19,9 +19,9 @@
 #include "supervisor/compat.h"
 #include "supervisor/crew.h"
 #include "supervisor/device.h"
-#include "supervisor/dispatch.h"
 #include "supervisor/judge.h"
 #include "supervisor/path.h"
+#include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
 #define RETRIES 16
@@ -112,7 +112,7 @@ static void open_pin(struct call *c, const struct object *o, int flags)
 	else if (wake == CREW_GONE)
 		call_gone(c);
 	else if (fd == -EINTR && wake == CREW_SIGNAL)
-		call_restart(c);
+		pending_restart(c);
 	else
 		call_error(c, -fd);
 }

@@ -18,10 +18,10 @@
 
 #include "supervisor/change.h"
 #include "supervisor/crew.h"
-#include "supervisor/dispatch.h"
 #include "supervisor/idset.h"
 #include "supervisor/notify.h"
 #include "supervisor/path.h"
+#include "supervisor/pending.h"
 #include "supervisor/sockets.h"
 #include "supervisor/tracee.h"
 
@@ -171,7 +171,7 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 	if (wake == CREW_GONE)
 		call_gone(c);
 	else if (rc == -EINTR && wake == CREW_SIGNAL)
-		call_restart(c);
+		pending_restart(c);
 	else
 		call_result(c, rc);
 }

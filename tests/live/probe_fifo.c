@@ -1,6 +1,7 @@
 /*
  * Opens that wait: FIFOs. They hold up no one else, end with a signal as they should, and with their caller.
  */
+#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -379,4 +380,124 @@ static void fifo_signals(void)
 	crowd();
 }
 
-const struct section fifo_sections[] = {{"fifos", fifos}, {"fifosignals", fifo_signals}, {NULL, NULL}};
+/* A process of two threads: one waits in open, the other for signals, which it may have blocked. */
+struct pair {
+	struct waiter w;
+	bool leader; /* it is the one that opens */
+	bool blocked;
+};
+
+static void *stand_by(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	if (((struct pair *)arg)->blocked)
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void *open_once(void *arg)
+{
+	wait_in_open(&((struct pair *)arg)->w);
+	return NULL;
+}
+
+static void wait_threads(pid_t pid)
+{
+	char name[64];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", pid);
+	d = opendir(name);
+	while (d && (e = readdir(d)))
+		if (atoi(e->d_name) > 0)
+			wait_blocked(atoi(e->d_name));
+	if (d)
+		closedir(d);
+}
+
+static pid_t start_pair(struct pair *p)
+{
+	pthread_t t;
+	pid_t pid;
+	int fd[2];
+	char c;
+
+	fresh("fifo", K_FIFO);
+	if (pipe(fd) < 0)
+		die("pipe");
+	p->w.ready = fd[1];
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		pthread_create(&t, NULL, p->leader ? stand_by : open_once, p);
+		p->leader ? open_once(p) : stand_by(p);
+	}
+	close(fd[1]);
+	if (read(fd[0], &c, 1) != 1)
+		die("child");
+	close(fd[0]);
+	wait_threads(pid);
+	return pid;
+}
+
+/* The signal goes to the process; which thread takes it is the kernel's choice. */
+static void to_process(struct pair p, const char *label)
+{
+	bool ends = !(p.w.sa_flags & SA_RESTART) && (p.leader || p.blocked);
+	pid_t pid = start_pair(&p);
+	int fd = -1;
+
+	kill(pid, SIGUSR1);
+	say("to a process, %s, %s opens%s:", label, p.leader ? "its leader" : "another thread",
+	    p.blocked ? ", the other blocks it" : "");
+	if (!ends) {
+		nap_ms(150);
+		fd = open_other("fifo", O_WRONLY);
+	}
+	say_end(pid), done();
+	close(fd);
+}
+
+static void stop_pair(struct pair p, int sig)
+{
+	int status, seen = 0, fd;
+	pid_t pid = start_pair(&p);
+
+	kill(pid, sig);
+	for (int i = 0; i < 500 && !seen; i++) {
+		seen = waitpid(pid, &status, WNOHANG | WUNTRACED) == pid;
+		nap_ms(10);
+	}
+	say("signal %d stops both: %d", sig, seen && WIFSTOPPED(status) ? WSTOPSIG(status) : -1);
+	kill(pid, SIGCONT);
+	nap_ms(100);
+	fd = open_other("fifo", O_WRONLY);
+	say_end(pid), done();
+	close(fd);
+}
+
+static void pairs(void)
+{
+	for (int i = 0; i < 8; i++) {
+		struct pair p = {{"fifo", O_RDONLY, SIGUSR1, i & 1 ? SA_RESTART : 0, 0, 0}, i & 2, i & 4};
+
+		to_process(p, i & 1 ? "SA_RESTART" : "no SA_RESTART");
+	}
+	for (int i = 0; i < 4; i++) {
+		struct pair p = {{"fifo", O_RDONLY, 0, 0, 0, 0}, i & 1, i & 2};
+		pid_t pid;
+
+		stop_pair(p, SIGSTOP);
+		pid = start_pair(&p);
+		kill(pid, SIGTERM);
+		say("SIGTERM:"), say_end(pid), done();
+	}
+}
+
+const struct section fifo_sections[] = {
+	{"fifos", fifos}, {"fifosignals", fifo_signals}, {"fifopairs", pairs}, {NULL, NULL}};
