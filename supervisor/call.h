@@ -28,7 +28,8 @@ struct call {
 	uint64_t arg[6];
 
 	bool answered;
-	bool recorded; /* .event is to be written when the call is answered */
+	bool recorded;	 /* .event is to be written when the call is answered */
+	bool unreadable; /* something of the caller's was asked for that nobody here may look at */
 	struct event event;
 	char message[1024]; /* behind event.message */
 	char suggestion[PATH_MAX + 64];

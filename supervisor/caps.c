@@ -69,14 +69,20 @@ int caps_ptrace(int raise)
 	static _Thread_local uint64_t before;
 	struct caps caps;
 
-	if (caps_get(&caps) < 0 || !(caps.permitted & CAPS_SYS_PTRACE))
+	if (caps_get(&caps) < 0 || (raise && caps.effective == caps.permitted))
 		return 0;
 	if (raise) {
 		before = caps.effective;
-		/* As another user this thread would not get through /proc/PID/fd, which is root's own directory. */
-		caps.effective |= CAPS_SYS_PTRACE | (caps.permitted & CAPS_DAC_OVERRIDE);
+		caps.effective = caps.permitted;
 	} else {
 		caps.effective = before;
 	}
 	return caps_set(&caps) == 0 && raise;
+}
+
+int caps_may_ptrace(void)
+{
+	struct caps caps;
+
+	return caps_get(&caps) == 0 && (caps.permitted & CAPS_SYS_PTRACE);
 }

@@ -108,7 +108,7 @@ void change_descriptor(struct call *c, int fd, bool o_path, change_object_fn *ac
 		flags = tracee_fd_flags(c, fd);
 	rc = flags < 0 ? flags : flags & O_PATH ? -EBADF : resolve_fd(c, 0, fd, &o);
 	if (rc < 0) {
-		call_error(c, -rc);
+		path_copy_failed(c, rc);
 		return;
 	}
 	rc = judge_object(c, ACCESS_METADATA, &o, O_RDWR);

@@ -158,6 +158,7 @@ static void prepare_call(struct worker *w, const struct seccomp_notif *n)
 	c->sysc = sysc_by_nr(n->data.nr);
 	c->answered = false;
 	c->recorded = false;
+	c->unreadable = false;
 	c->message[0] = '\0';
 	c->suggestion[0] = '\0';
 	for (int i = 0; i < 6; i++)

@@ -144,6 +144,31 @@ void ident_drop(struct call *c)
 	assumed = 0;
 }
 
+static _Thread_local struct {
+	bool caps;
+	uid_t uid;
+	gid_t gid;
+} before_look;
+
+/* A change of the file system user changes capabilities as well, so they are raised last and set back last. */
+bool ident_look_begin(void)
+{
+	before_look.uid = (uid_t)setfsuid((uid_t)-1);
+	before_look.gid = (gid_t)setfsgid((gid_t)-1);
+	setfsgid(getgid());
+	setfsuid(getuid());
+	before_look.caps = caps_ptrace(1);
+	return before_look.caps || before_look.uid != getuid() || before_look.gid != getgid();
+}
+
+void ident_look_end(void)
+{
+	setfsgid(before_look.gid);
+	setfsuid(before_look.uid);
+	if (before_look.caps)
+		caps_ptrace(0);
+}
+
 bool ident_is_assumed(void)
 {
 	return assumed != 0;

@@ -22,6 +22,13 @@ void ident_drop(struct call *c);
 /* True while this thread is another than the command was at its start. */
 bool ident_is_assumed(void);
 
+/*
+ * To look into the caller the kernel wants its real user as file system user, and at least the capabilities that it
+ * has permitted; the caller may use less. Raises what can be raised between the two; false when that is nothing.
+ */
+bool ident_look_begin(void);
+void ident_look_end(void);
+
 /* A new thread is whoever its maker was at that moment: ident_of_maker() in the maker, the result to
  * ident_begin_thread() in the new one, which makes it itself. */
 unsigned ident_of_maker(void);

@@ -27,9 +27,9 @@ bool member_stat(const struct session *s, pid_t pid, struct member_stat *st)
 	/* The command name may hold anything; the last ')' ends it. */
 	p = strrchr(buf, ')');
 	return p &&
-	       sscanf(p + 1, " %c %d %d %d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		      &st->state, &st->ppid, &st->pgrp, &st->session, &st->tty_nr, &st->tpgid,
-		      &st->start) == 7;
+	       sscanf(p + 1, " %c %d %d %d %d %d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		      &st->state, &st->ppid, &st->pgrp, &st->session, &st->tty_nr, &st->tpgid, &st->flags,
+		      &st->start) == 8;
 }
 
 bool member_is(const struct session *s, pid_t pid)

@@ -17,13 +17,15 @@ bool member_is(const struct session *s, pid_t pid);
 /* Calls fn for each member process; all: also zombies. Stops when fn returns false. */
 void member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg);
 
-/* Parent, process group, session, tty_nr and start time from /proc/PID/stat. False: no such process. */
+/* From /proc/PID/stat. False: no such process. */
 struct member_stat {
 	pid_t ppid, pgrp, session;
 	int tty_nr, tpgid;
 	char state;
+	unsigned flags; /* the kernel's: MEMBER_FORKED and others */
 	unsigned long long start;
 };
+#define MEMBER_FORKED 0x40 /* PF_FORKNOEXEC: no exec since it was forked */
 bool member_stat(const struct session *s, pid_t pid, struct member_stat *st);
 
 #endif

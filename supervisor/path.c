@@ -69,7 +69,7 @@ int path_join(struct call *c, int slot, const struct entry *e, const char *targe
 
 void path_copy_failed(struct call *c, int rc)
 {
-	if (rc != -EPERM) {
+	if (rc != -EPERM || !c->unreadable) {
 		call_error(c, -rc);
 		return;
 	}
@@ -78,7 +78,9 @@ void path_copy_failed(struct call *c, int rc)
 		call_gone(c);
 		return;
 	}
-	judge_refuse(c, c->sysc->op, "unreadable caller (built-in)", EPERM,
-		     "a call was refused: the kernel lets nobody read this program's memory");
+	judge_refuse(
+		c, c->sysc->op, "unreadable caller (built-in)", EPERM,
+		"a call was refused: the kernel lets nobody read this program's memory or descriptors (it "
+		"changed its user and did not run exec since, or may be executed but not read)");
 	call_error(c, EPERM);
 }

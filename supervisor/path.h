@@ -18,8 +18,8 @@ int path_join(struct call *c, int slot, const struct entry *e, const char *targe
 /* Writes the canonical name of e (directory's name and leaf) into c->name[slot]. */
 void path_name_entry(struct call *c, int slot, struct entry *e);
 
-/* Answers when an argument could not be copied: EFAULT and its kin as the kernel would; when the caller may not be
- * read at all, EPERM with a record that says so. */
+/* Answers when an argument could not be copied or resolved: EFAULT and its kin as the kernel would; when the caller may
+ * not be looked into at all, EPERM with a record that says so. */
 void path_copy_failed(struct call *c, int rc);
 
 /* AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH as RESOLVE_* flags; -1 when there are others. */

@@ -20,6 +20,7 @@ struct mounts;
 struct literals;
 struct sockets;
 struct tracer;
+struct pins;
 
 /* An object that one of descriptors 0 to 2 (or --keep-fd) referred to at the start. */
 struct stdio_object {
@@ -73,6 +74,7 @@ struct session {
 	struct literals *literals;
 	struct sockets *sockets;
 	struct tracer *tracer; /* callers that are held by ptrace; a lock inside */
+	struct pins *pins; /* memory of processes that change their user */
 
 	/* Held for reading around "decide and change" of a directory entry, for writing around a rename that changes
 	 * which rules hold beneath a directory: so what was scanned is what is renamed. */

@@ -20,8 +20,9 @@
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
 #include "supervisor/literals.h"
-#include "supervisor/sockets.h"
 #include "supervisor/notify.h"
+#include "supervisor/pins.h"
+#include "supervisor/sockets.h"
 #include "supervisor/sysc.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
@@ -143,9 +144,11 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_links = idset_new();
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
+	s->pins = pins_new();
 	s->tracer = tracer_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->tracer || !s->literals)
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->pins ||
+	    !s->tracer || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);

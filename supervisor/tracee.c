@@ -9,34 +9,98 @@
 
 #include "supervisor/caps.h"
 #include "supervisor/compat.h"
+#include "supervisor/ident.h"
+#include "supervisor/member.h"
 #include "supervisor/notify.h"
+#include "supervisor/pins.h"
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;
 
 /*
- * Opens something of the caller's below /proc/TID. A process that changed its identity is closed to others of its
- * first user; on a bare machine root's supervisor may look all the same, and raises the capability only for that.
+ * Opens something of the caller's below /proc/TID, as the caller; if that is refused, with all that this thread may
+ * raise. What still is refused nobody here may look at: -EPERM.
  */
 static int open_proc(struct call *c, const char *name, int flags)
 {
 	int fd = openat(c->s->proc, name, flags | O_CLOEXEC);
 	int err = errno;
 
-	if (fd < 0 && (err == EACCES || err == EPERM) && caps_ptrace(1)) {
-		fd = openat(c->s->proc, name, flags | O_CLOEXEC);
-		err = errno;
-		caps_ptrace(0);
+	if (fd < 0 && (err == EACCES || err == EPERM)) {
+		if (ident_look_begin()) {
+			fd = openat(c->s->proc, name, flags | O_CLOEXEC);
+			err = errno == EACCES ? EPERM : errno;
+			ident_look_end();
+		} else {
+			err = EPERM;
+		}
 	}
+	c->unreadable = fd < 0 && err == EPERM;
 	return fd < 0 ? -err : fd;
 }
 
-static int open_mem(struct call *c, int flags)
+static int open_mem_of(struct call *c, pid_t pid, int flags)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%d/mem", c->tid);
+	snprintf(name, sizeof(name), "%d/mem", pid);
 	return open_proc(c, name, flags);
+}
+
+static bool pin_owner(const struct session *s, pid_t tgid, struct pin_owner *o)
+{
+	struct member_stat st;
+
+	if (!member_stat(s, tgid, &st))
+		return false;
+	*o = (struct pin_owner){.tgid = tgid, .start = st.start, .forked = st.flags & MEMBER_FORKED};
+	return true;
+}
+
+static int open_pinned(struct call *c)
+{
+	struct tracee_status st;
+	struct pin_owner o;
+
+	if (tracee_status(c->s, c->tid, &st) < 0 || !pin_owner(c->s, st.tgid, &o))
+		return -EPERM;
+	return pins_get(c->s->pins, &o);
+}
+
+static int open_mem(struct call *c, int flags, bool *pinned)
+{
+	int fd = open_mem_of(c, c->tid, flags);
+
+	*pinned = fd == -EPERM;
+	if (*pinned)
+		fd = open_pinned(c);
+	c->unreadable = fd < 0;
+	return fd == -ENOENT && *pinned ? -EPERM : fd;
+}
+
+static void pin(struct call *c, pid_t tgid)
+{
+	struct pin_owner o;
+	int mem = open_mem_of(c, tgid, O_RDWR);
+
+	if (mem < 0)
+		return;
+	if (pin_owner(c->s, tgid, &o))
+		pins_put(c->s->pins, &o, mem);
+	else
+		close(mem);
+}
+
+void tracee_pin(struct call *c)
+{
+	struct tracee_status st;
+
+	if (caps_may_ptrace() || tracee_status(c->s, c->tid, &st) < 0)
+		return;
+	pin(c, st.tgid);
+	/* A child of vfork shuts its parent's memory with its own, as they are one. */
+	if (member_is(c->s, st.ppid))
+		pin(c, st.ppid);
 }
 
 /* Closes mem and gives the errno of an address: one beyond what a file can have is EINVAL here. */
@@ -46,24 +110,30 @@ static ssize_t mem_end(int fd, ssize_t n)
 	return n == -EIO || n == -EINVAL ? -EFAULT : n;
 }
 
-static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len)
+static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len, bool *pinned)
 {
-	int fd = open_mem(c, O_RDONLY);
+	int fd = open_mem(c, O_RDONLY, pinned);
 	ssize_t n;
 
 	if (fd < 0)
-		return fd == -EACCES ? -EPERM : fd;
+		return fd;
 	n = pread(fd, buf, len, (off_t)addr);
-	return mem_end(fd, n < 0 ? -errno : n);
+	n = n < 0 ? -errno : n;
+	if (n == 0 && *pinned) {
+		c->unreadable = true; /* the memory that was pinned is gone: this is another program's */
+		n = -EPERM;
+	}
+	return mem_end(fd, n);
 }
 
 static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t len)
 {
-	int fd = open_mem(c, O_WRONLY);
+	bool pinned;
+	int fd = open_mem(c, O_WRONLY, &pinned);
 	ssize_t n;
 
 	if (fd < 0)
-		return fd == -EACCES ? -EPERM : fd;
+		return fd;
 	n = pwrite(fd, buf, len, (off_t)addr);
 	return mem_end(fd, n < 0 ? -errno : n);
 }
@@ -72,24 +142,25 @@ static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t 
 static ssize_t read_some(struct call *c, uint64_t addr, void *buf, size_t len)
 {
 	struct iovec local = {buf, len}, remote = {(void *)(uintptr_t)addr, len};
+	bool pinned;
 	ssize_t n;
 
 	if (!atomic_load_explicit(&vm_calls_refused, memory_order_relaxed)) {
 		n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
 		n = n < 0 ? -errno : n;
-		if (n == -EPERM && caps_ptrace(1)) {
+		if (n == -EPERM && ident_look_begin()) {
 			n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
 			n = n < 0 ? -errno : n;
-			caps_ptrace(0);
+			ident_look_end();
 		}
 		if (n != -EPERM && n != -ENOSYS)
 			return n;
-		n = mem_read(c, addr, buf, len);
-		if (n >= 0)
+		n = mem_read(c, addr, buf, len, &pinned);
+		if (n >= 0 && !pinned)
 			atomic_store(&vm_calls_refused, true);
 		return n;
 	}
-	return mem_read(c, addr, buf, len);
+	return mem_read(c, addr, buf, len, &pinned);
 }
 
 /* Pointers of arm64 programs may carry a tag in the top byte. */
@@ -248,9 +319,9 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 		return 0;
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
 	n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
-	if (n < 0 && errno == EACCES && caps_ptrace(1)) {
+	if (n < 0 && errno == EACCES && ident_look_begin()) {
 		n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
-		caps_ptrace(0);
+		ident_look_end();
 	}
 	if (n < 9 || strncmp(link, "socket:[", 8) != 0)
 		return 0;

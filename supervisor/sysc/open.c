@@ -224,7 +224,7 @@ static bool open_new(struct call *c, const struct opening *q)
 	for (int links = 0;; links++) {
 		rc = resolve_entry(c, 0, q->dirfd, q->resolve, &e);
 		if (rc < 0) {
-			call_error(c, -rc);
+			path_copy_failed(c, rc);
 			return true;
 		}
 		if (e.special || e.leaf[e.leaf_len] == '/') {
@@ -330,7 +330,7 @@ static void do_open(struct call *c, const struct opening *q)
 			return;
 		}
 		if (rc != -ENOENT || !(q->flags & O_CREAT) || (q->flags & O_TMPFILE) == O_TMPFILE) {
-			call_error(c, -rc);
+			path_copy_failed(c, rc);
 			return;
 		}
 		if (open_new(c, q))

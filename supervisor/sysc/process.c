@@ -16,7 +16,7 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-extern const struct sysc sysc_setpriority;
+extern const struct sysc sysc_setpriority, sysc_setgroups, sysc_capset;
 
 static void handle_first(struct call *c)
 {
@@ -133,6 +133,9 @@ const struct sysc sysc_ioprio_set = {
 static void handle_identity(struct call *c)
 {
 	atomic_store(&c->s->identity_changed, true);
+	/* Groups and capabilities leave the memory as readable as it was. */
+	if (c->sysc != &sysc_setgroups && c->sysc != &sysc_capset)
+		tracee_pin(c);
 	call_continue(c);
 }
 

@@ -133,7 +133,7 @@ static int own_socket(struct call *c, uint64_t *inode)
 		int pin = tracee_fd(c, call_int(c, 0));
 
 		if (pin < 0)
-			return -EBADF;
+			return pin;
 		close(pin);
 		return -ENOTSOCK;
 	}
@@ -234,7 +234,7 @@ static void handle_connect(struct call *c)
 		return;
 	}
 	if (fd < 0) {
-		call_error(c, -fd);
+		path_copy_failed(c, fd);
 		return;
 	}
 	len = copy_address(c, &ss);
@@ -353,7 +353,7 @@ static void handle_bind(struct call *c)
 		return;
 	}
 	if (fd < 0) {
-		call_error(c, fd == -EISCONN ? EINVAL : -fd);
+		path_copy_failed(c, fd == -EISCONN ? -EINVAL : fd);
 		return;
 	}
 	len = copy_address(c, &ss);
