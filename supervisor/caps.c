@@ -69,11 +69,12 @@ int caps_ptrace(int raise)
 	static _Thread_local uint64_t before;
 	struct caps caps;
 
-	if (caps_get(&caps) < 0 || (raise && caps.effective == caps.permitted))
+	if (caps_get(&caps) < 0 || !(caps.permitted & CAPS_SYS_PTRACE))
 		return 0;
 	if (raise) {
 		before = caps.effective;
-		caps.effective = caps.permitted;
+		/* As another user this thread would not get through /proc/PID/fd, which is root's own directory. */
+		caps.effective |= CAPS_SYS_PTRACE | (caps.permitted & CAPS_DAC_OVERRIDE);
 	} else {
 		caps.effective = before;
 	}

@@ -30,9 +30,8 @@ int caps_give_up(void);
 int caps_supervisor(void);
 
 /*
- * Raises (1) all that is permitted, to look into a process: SYS_PTRACE where there is one, and what the process has
- * permitted without using it, since the kernel wants the looker to have as much. Or sets back (0) what the thread had
- * before. 1 if it is now raised.
+ * Raises (1) SYS_PTRACE, where it is permitted, and what is needed beside it to look into a process that changed its
+ * user; or sets back (0) what the thread had before. 1 if it is now raised.
  */
 int caps_ptrace(int raise);
 /* Whether SYS_PTRACE is permitted: then any process can be looked into. */

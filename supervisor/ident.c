@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,6 +59,12 @@ static bool same_gids(const struct tracee_status *st, const struct identity *own
 static bool same_uids(const struct tracee_status *st, const struct identity *own)
 {
 	return st->uid[0] == own->ruid && st->uid[1] == own->euid && st->uid[3] == own->fsuid;
+}
+
+/* A change of credentials sets this process's mark to fs.suid_dumpable, which is 1 on some machines. */
+static void stay_shut(void)
+{
+	prctl(PR_SET_DUMPABLE, 0);
 }
 
 /* Takes what differs, and notes in `assumed` what was taken, also when it then fails. */
@@ -133,7 +140,9 @@ int ident_assume(struct call *c)
 		return rc;
 	if (is_initial(&s->identity, &st))
 		return 0;
-	return take(&st, &s->identity);
+	rc = take(&st, &s->identity);
+	stay_shut();
+	return rc;
 }
 
 void ident_drop(struct call *c)
@@ -141,32 +150,44 @@ void ident_drop(struct call *c)
 	if (!assumed)
 		return;
 	give_back(&c->s->identity, assumed);
+	stay_shut();
 	assumed = 0;
 }
 
 static _Thread_local struct {
-	bool caps;
 	uid_t uid;
 	gid_t gid;
+	struct caps caps;
 } before_look;
 
-/* A change of the file system user changes capabilities as well, so they are raised last and set back last. */
+/* A change of the file system user changes effective capabilities as well, so they are noted first and set last. */
 bool ident_look_begin(void)
 {
+	struct caps raised;
+
+	if (caps_get(&before_look.caps) < 0)
+		return false;
 	before_look.uid = (uid_t)setfsuid((uid_t)-1);
 	before_look.gid = (gid_t)setfsgid((gid_t)-1);
+	raised = before_look.caps;
+	raised.effective = raised.permitted;
+	if (raised.effective == before_look.caps.effective && before_look.uid == getuid() &&
+	    before_look.gid == getgid())
+		return false;
 	setfsgid(getgid());
 	setfsuid(getuid());
-	before_look.caps = caps_ptrace(1);
-	return before_look.caps || before_look.uid != getuid() || before_look.gid != getgid();
+	caps_set(&raised);
+	stay_shut();
+	return true;
 }
 
 void ident_look_end(void)
 {
 	setfsgid(before_look.gid);
 	setfsuid(before_look.uid);
-	if (before_look.caps)
-		caps_ptrace(0);
+	if (caps_set(&before_look.caps) < 0)
+		abort();
+	stay_shut();
 }
 
 bool ident_is_assumed(void)
@@ -182,4 +203,5 @@ unsigned ident_of_maker(void)
 void ident_begin_thread(const struct session *s, unsigned maker)
 {
 	give_back(&s->identity, maker);
+	stay_shut();
 }

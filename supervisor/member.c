@@ -26,10 +26,11 @@ bool member_stat(const struct session *s, pid_t pid, struct member_stat *st)
 	buf[n] = '\0';
 	/* The command name may hold anything; the last ')' ends it. */
 	p = strrchr(buf, ')');
-	return p &&
-	       sscanf(p + 1, " %c %d %d %d %d %d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		      &st->state, &st->ppid, &st->pgrp, &st->session, &st->tty_nr, &st->tpgid, &st->flags,
-		      &st->start) == 8;
+	return p && sscanf(p + 1,
+			   " %c %d %d %d %d %d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu"
+			   " %*u %*d %*u %*u %*u %llu",
+			   &st->state, &st->ppid, &st->pgrp, &st->session, &st->tty_nr, &st->tpgid,
+			   &st->flags, &st->start, &st->stack) == 9;
 }
 
 bool member_is(const struct session *s, pid_t pid)

@@ -24,6 +24,8 @@ struct member_stat {
 	char state;
 	unsigned flags; /* the kernel's: MEMBER_FORKED and others */
 	unsigned long long start;
+	unsigned long long
+		stack; /* the address of the program's first stack; 0 where the kernel does not tell */
 };
 #define MEMBER_FORKED 0x40 /* PF_FORKNOEXEC: no exec since it was forked */
 bool member_stat(const struct session *s, pid_t pid, struct member_stat *st);

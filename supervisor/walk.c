@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/ident.h"
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
 #include "supervisor/tracee.h"
@@ -126,11 +127,35 @@ static long number_after(const char *text, const char *key, int base)
 	return p ? strtol(p + strlen(key), NULL, base) : -1;
 }
 
-static bool read_fdinfo(const char *path, struct fdinfo *f)
+static bool is_callers(const struct call *c, pid_t owner)
+{
+	struct tracee_status its, own;
+
+	return owner > 0 && tracee_status(c->s, owner, &its) == 0 && tracee_status(c->s, c->tid, &own) == 0 &&
+	       its.tgid == own.tgid;
+}
+
+/*
+ * As openat(), beneath /proc/OWNER. A process may always look into itself, also when its user may not (one that changed
+ * its user without exec): the supervisor then does it with what it may raise.
+ */
+static int open_at(const struct call *c, pid_t owner, int dir, const char *name, int flags)
+{
+	int fd = openat(dir, name, flags | O_CLOEXEC), err = errno;
+
+	if (fd < 0 && err == EACCES && is_callers(c, owner) && ident_look_begin()) {
+		fd = openat(dir, name, flags | O_CLOEXEC);
+		err = errno;
+		ident_look_end();
+	}
+	errno = err;
+	return fd;
+}
+
+static bool parse_fdinfo(int fd, struct fdinfo *f)
 {
 	char buf[1024];
 	ssize_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return false;
@@ -144,12 +169,26 @@ static bool read_fdinfo(const char *path, struct fdinfo *f)
 	return f->flags >= 0 && f->mount >= 0 && f->inode >= 0;
 }
 
+/* Of the supervisor's descriptor. As another user it would not get to its own. */
+static bool own_fdinfo(int pin, struct fdinfo *f)
+{
+	char path[48];
+	bool raised = ident_look_begin();
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pin);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (raised)
+		ident_look_end();
+	return parse_fdinfo(fd, f);
+}
+
 /*
  * The access mode of the descriptor that "dir/name" stands for, dir being /proc/PID/fd, of which pin was taken. The number
  * may mean another descriptor by now: it must still be one of the same object. What is not a descriptor (cwd, root, exe)
  * gives no more than reading, and an O_PATH descriptor nothing.
  */
-static int mode_of_descriptor(const char *dir, const char *name, int pin)
+static int mode_of_descriptor(const struct call *c, pid_t owner, const char *dir, const char *name, int pin)
 {
 	size_t n = strlen(dir);
 	char path[NAME_MAX + 256];
@@ -158,10 +197,9 @@ static int mode_of_descriptor(const char *dir, const char *name, int pin)
 	if (n < 3 || strcmp(dir + n - 3, "/fd") != 0)
 		return O_RDONLY;
 	snprintf(path, sizeof(path), "%.*s/fdinfo/%s", (int)(n - 3), dir, name);
-	if (!read_fdinfo(path, &its))
+	if (!parse_fdinfo(open_at(c, owner, AT_FDCWD, path, O_RDONLY), &its))
 		return RESOLVE_NO_MODE;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pin);
-	if (!read_fdinfo(path, &own) || its.mount != own.mount || its.inode != own.inode)
+	if (!own_fdinfo(pin, &own) || its.mount != own.mount || its.inode != own.inode)
 		return RESOLVE_NO_MODE;
 	return its.flags & O_PATH ? RESOLVE_NO_MODE : (int)(its.flags & O_ACCMODE);
 }
@@ -172,7 +210,7 @@ int walk_mode_of(const struct call *c, int fd, int pin)
 
 	snprintf(dir, sizeof(dir), "/proc/%d/fd", c->tid);
 	snprintf(number, sizeof(number), "%d", fd);
-	return mode_of_descriptor(dir, number, pin);
+	return mode_of_descriptor(c, c->tid, dir, number, pin);
 }
 
 static int follow_magic(struct walk *w, const char *name, int *fd)
@@ -184,10 +222,10 @@ static int follow_magic(struct walk *w, const char *name, int *fd)
 		return -EINVAL; /* a text link after all */
 	if (!member_is(w->c->s, owner))
 		return -EACCES;
-	*fd = openat(w->cur, name, O_PATH | O_CLOEXEC);
+	*fd = open_at(w->c, owner, w->cur, name, O_PATH);
 	if (*fd < 0)
 		return -errno;
-	w->magic_mode = mode_of_descriptor(dir, name, *fd);
+	w->magic_mode = mode_of_descriptor(w->c, owner, dir, name, *fd);
 	return 0;
 }
 
@@ -246,6 +284,16 @@ static int follow(struct walk *w, const char *name, const struct stat *st, bool 
 	return rc;
 }
 
+static int open_step(struct walk *w, const char *name)
+{
+	char dir[256];
+	int fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES)
+		fd = open_at(w->c, owner_of(w, dir, sizeof(dir)), w->cur, name, O_PATH | O_NOFOLLOW);
+	return fd;
+}
+
 /* One step. Returns 0 to go on, 1 when the walk ended at w->cur, or -errno. */
 static int step(struct walk *w)
 {
@@ -260,7 +308,7 @@ static int step(struct walk *w)
 		return 1;
 	if (rc < 0)
 		return rc;
-	fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_step(w, name);
 	if (fd < 0)
 		return -errno;
 	w->by_magic = false;

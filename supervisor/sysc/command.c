@@ -10,13 +10,13 @@
 #include <linux/prctl.h>
 #include <linux/sockios.h>
 #include <linux/userfaultfd.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "supervisor/change.h"
+#include "supervisor/dumpable.h"
 #include "supervisor/isolate.h"
 #include "supervisor/member.h"
 #include "supervisor/path.h"
@@ -141,55 +141,23 @@ const struct sysc sysc_ioctl = {
  * A process that made itself undumpable could no longer be read, and all its trapped calls would have to be refused.
  * It is told that it is, and stays as it was.
  */
-#define UNDUMPABLE_MAX 1024
-static struct {
-	pthread_mutex_t lock;
-	struct {
-		pid_t tgid;
-		unsigned long long start;
-	} list[UNDUMPABLE_MAX];
-	unsigned next;
-} undumpable = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int find_undumpable(pid_t tgid, unsigned long long start)
-{
-	for (int i = 0; i < UNDUMPABLE_MAX; i++)
-		if (undumpable.list[i].tgid == tgid && undumpable.list[i].start == start)
-			return i;
-	return -1;
-}
-
 static void handle_prctl(struct call *c)
 {
 	bool set = call_int(c, 0) == PR_SET_DUMPABLE;
 	struct tracee_status st;
-	struct member_stat ms;
-	int i;
 
 	if (set && c->arg[1] > 1) {
 		call_error(c, EINVAL);
 		return;
 	}
-	if (tracee_status(c->s, c->tid, &st) < 0 || !member_stat(c->s, st.tgid, &ms)) {
+	if (tracee_status(c->s, c->tid, &st) < 0) {
 		call_error(c, EPERM);
 		return;
 	}
-	pthread_mutex_lock(&undumpable.lock);
-	i = find_undumpable(st.tgid, ms.start);
-	if (set && c->arg[1] == 0 && i < 0) {
-		i = (int)(undumpable.next++ % UNDUMPABLE_MAX);
-		undumpable.list[i].tgid = st.tgid;
-		undumpable.list[i].start = ms.start;
-	} else if (set && c->arg[1] == 1 && i >= 0) {
-		undumpable.list[i].tgid = 0;
-	}
-	pthread_mutex_unlock(&undumpable.lock);
+	if (set)
+		dumpable_set(c->s, st.tgid, c->arg[1] == 1);
 	/* To be readable is what the supervisor wants: that is done. */
-	if (set && c->arg[1] == 1)
-		call_continue(c);
-	else if (set)
-		call_return(c, 0);
-	else if (i >= 0)
+	if (set ? c->arg[1] == 0 : !dumpable_get(c->s, st.tgid))
 		call_return(c, 0);
 	else
 		call_continue(c);

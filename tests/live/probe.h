@@ -79,7 +79,8 @@ struct section {
 	void (*run)(void);
 };
 extern const struct section open_sections[], path_sections[], name_sections[], attr_sections[],
-	socket_sections[], fifo_sections[], proc_sections[], process_sections[], deep_sections[];
+	socket_sections[], fifo_sections[], proc_sections[], process_sections[], deep_sections[],
+	ident_sections[];
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
 

@@ -1,0 +1,74 @@
+#include "supervisor/dumpable.h"
+
+#include <pthread.h>
+
+#include "supervisor/member.h"
+
+#define LIST_MAX 1024
+/* Children of children that did not run exec. */
+#define GENERATIONS 8
+
+/* One memory: the process that it belongs to, and the address of its first stack, which exec chooses anew. */
+struct memory {
+	pid_t pid;
+	unsigned long long start, stack;
+	bool dumpable;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct memory list[LIST_MAX];
+	unsigned next;
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Under the lock. The address is 0 where the kernel does not show it. */
+static struct memory *find(pid_t pid, const struct member_stat *st)
+{
+	for (int i = 0; i < LIST_MAX; i++) {
+		struct memory *m = &known.list[i];
+
+		if (m->pid == pid && m->start == st->start &&
+		    (m->stack == st->stack || !m->stack || !st->stack))
+			return m;
+	}
+	return NULL;
+}
+
+void dumpable_set(const struct session *s, pid_t pid, bool dumpable)
+{
+	struct member_stat st;
+	struct memory *m;
+
+	if (!member_stat(s, pid, &st))
+		return;
+	pthread_mutex_lock(&known.lock);
+	m = find(pid, &st);
+	if (!m)
+		m = &known.list[known.next++ % LIST_MAX];
+	*m = (struct memory){pid, st.start, st.stack, dumpable};
+	pthread_mutex_unlock(&known.lock);
+}
+
+bool dumpable_get(const struct session *s, pid_t pid)
+{
+	struct member_stat st, parent;
+	bool dumpable = true;
+	struct memory *m;
+
+	if (!member_stat(s, pid, &st))
+		return true;
+	parent = st;
+	pthread_mutex_lock(&known.lock);
+	m = find(pid, &st);
+	for (int i = 0; !m && st.stack && i < GENERATIONS && parent.ppid != s->supervisor; i++) {
+		pid = parent.ppid;
+		if (!member_stat(s, pid, &parent))
+			break;
+		if (parent.stack == st.stack)
+			m = find(pid, &parent);
+	}
+	if (m)
+		dumpable = m->dumpable;
+	pthread_mutex_unlock(&known.lock);
+	return dumpable;
+}

@@ -1,0 +1,21 @@
+/*
+ * What programs believe of their own "dumpable" mark (prctl). The kernel lets nobody look into a process without it, so
+ * the supervisor keeps it set, and a program that takes it away is told that it is gone.
+ *
+ * The mark belongs to a program's memory: forked children begin with their parent's, exec begins with a new one. Any
+ * worker may call these.
+ */
+#ifndef CORDON_DUMPABLE_H
+#define CORDON_DUMPABLE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct session;
+
+/* pid: of a process, not of a thread. */
+void dumpable_set(const struct session *s, pid_t pid, bool dumpable);
+/* False: the program has been told that it is not dumpable. */
+bool dumpable_get(const struct session *s, pid_t pid);
+
+#endif

@@ -1,0 +1,507 @@
+/*
+ * The same file operations as whoever a process can become: each change of identity in a child of its own, absolute names
+ * first (they need no more than the caller's memory), then names that start from the working directory and from a
+ * descriptor. Root only.
+ */
+#include <linux/capability.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "probe_calls.h"
+
+#define OTHER 1234
+#define GROUP 77
+
+static char base[TREE_MAX]; /* of this section */
+
+static const char *abs_name(const char *name)
+{
+	static char buf[4][TREE_MAX + 64];
+	static int next;
+	char *b = buf[next++ % 4];
+
+	snprintf(b, sizeof(buf[0]), "%s/%s", base, name);
+	return b;
+}
+
+/* By number: libc would change all threads, and the raw probe has none of it. */
+static void ids(int r, int e, int s)
+{
+	if (syscall(SYS_setresgid, r, e, s) < 0 || syscall(SYS_setresuid, r, e, s) < 0)
+		die("setres*id");
+}
+
+static void groups(int n, gid_t group)
+{
+	if (syscall(SYS_setgroups, n, &group) < 0)
+		die("setgroups");
+}
+
+#define CAP(x) (1ULL << (x))
+static void caps(uint64_t effective, uint64_t permitted)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct d[2] = {{(uint32_t)effective, (uint32_t)permitted, 0},
+					      {(uint32_t)(effective >> 32), (uint32_t)(permitted >> 32), 0}};
+
+	if (syscall(SYS_capset, &h, d) < 0)
+		die("capset");
+}
+
+static uint64_t permitted(void)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct d[2];
+
+	if (syscall(SYS_capget, &h, d) < 0)
+		die("capget");
+	/* Inside there may be fewer: only those that the operations below make use of. */
+	return ((uint64_t)d[1].permitted << 32 | d[0].permitted) &
+	       (CAP(CAP_CHOWN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_FOWNER) | CAP(CAP_FSETID) | CAP(CAP_SETUID) |
+		CAP(CAP_SETGID));
+}
+
+static void without(int cap)
+{
+	caps(permitted() & ~CAP(cap), permitted());
+}
+
+enum who {
+	ROOT,
+	ALL,
+	ALL_WITH_GROUP,
+	BY_SETUID,
+	EFFECTIVE,
+	REAL,
+	MIXED,
+	FILE_SYSTEM,
+	ONLY_GID,
+	ONLY_GROUPS,
+	NO_CAPS,
+	GAVE_UP_CAPS,
+	NO_CHOWN,
+	NO_DAC_OVERRIDE,
+	NO_FOWNER,
+	NO_FSETID,
+	KEPT_CAPS,
+	AND_BACK,
+	WHOS
+};
+static const char *const who_names[WHOS] = {
+	"root",
+	"all ids",
+	"all ids, a group",
+	"setuid()",
+	"effective ids",
+	"real ids",
+	"mixed ids",
+	"fs ids",
+	"only the gid",
+	"only groups",
+	"no effective capabilities",
+	"no capabilities",
+	"no CHOWN",
+	"no DAC_OVERRIDE",
+	"no FOWNER",
+	"no FSETID",
+	"another with CHOWN",
+	"and back",
+};
+
+static void become(enum who w)
+{
+	switch (w) {
+	case ROOT:
+		break;
+	case ALL:
+		groups(0, 0), ids(OTHER, OTHER, OTHER);
+		break;
+	case ALL_WITH_GROUP:
+		groups(1, GROUP), ids(OTHER, OTHER, OTHER);
+		break;
+	case BY_SETUID:
+		groups(0, 0);
+		if (syscall(SYS_setgid, OTHER) < 0 || syscall(SYS_setuid, OTHER) < 0)
+			die("setuid");
+		break;
+	case EFFECTIVE:
+		groups(0, 0), ids(-1, OTHER, -1);
+		break;
+	case REAL:
+		groups(0, 0), ids(OTHER, -1, -1);
+		break;
+	case MIXED:
+		groups(0, 0), ids(1111, OTHER, 0);
+		break;
+	case FILE_SYSTEM:
+		groups(0, 0), syscall(SYS_setfsgid, OTHER), syscall(SYS_setfsuid, OTHER);
+		break;
+	case ONLY_GID:
+		groups(0, 0);
+		if (syscall(SYS_setresgid, OTHER, OTHER, OTHER) < 0)
+			die("setresgid");
+		break;
+	case ONLY_GROUPS:
+		groups(1, GROUP);
+		break;
+	case NO_CAPS:
+		groups(0, 0), caps(0, permitted());
+		break;
+	case GAVE_UP_CAPS:
+		groups(0, 0), caps(0, 0);
+		break;
+	case NO_CHOWN:
+		without(CAP_CHOWN);
+		break;
+	case NO_DAC_OVERRIDE:
+		groups(0, 0), without(CAP_DAC_OVERRIDE);
+		break;
+	case NO_FOWNER:
+		without(CAP_FOWNER);
+		break;
+	case NO_FSETID:
+		groups(0, 0), without(CAP_FSETID);
+		break;
+	case KEPT_CAPS:
+		groups(0, 0), syscall(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0), ids(OTHER, OTHER, OTHER),
+			caps(CAP(CAP_CHOWN), CAP(CAP_CHOWN));
+		break;
+	case AND_BACK:
+		groups(0, 0), ids(-1, OTHER, -1);
+		if (syscall(SYS_setresuid, -1, 0, -1) < 0 || syscall(SYS_setresgid, -1, 0, -1) < 0)
+			die("back");
+		break;
+	case WHOS:
+		break;
+	}
+}
+
+static const char *const files[] = {"f/mine",  "f/root", "f/secret", "f/shared",
+				    "f/group", "f/set",	 "shut/in"};
+static const char *const dirs[] = {"dmine", "dopen", "dsticky", "dsetgid", "dgroup", "shut"};
+
+static void make_owned(const char *name, mode_t mode, uid_t uid, gid_t gid)
+{
+	fresh_file(name, "content", 0600);
+	if (chown(name, uid, gid) < 0 || chmod(name, mode) < 0)
+		die(name);
+}
+
+static void make_dir(const char *name, mode_t mode, uid_t uid, gid_t gid)
+{
+	fresh(name, K_DIR);
+	if (chown(name, uid, gid) < 0 || chmod(name, mode) < 0)
+		die(name);
+}
+
+static void make_tree(void)
+{
+	umask(022);
+	if (!getcwd(base, sizeof(base)))
+		die("getcwd");
+	make_dir("f", 01777, 0, 0), make_dir("shut", 0700, 0, 0);
+	make_owned("f/mine", 0640, OTHER, OTHER), make_owned("f/root", 0644, 0, 0);
+	make_owned("f/secret", 0600, 0, 0), make_owned("f/shared", 0666, 0, 0);
+	make_owned("f/group", 0660, 0, GROUP), make_owned("f/set", 06755, OTHER, GROUP);
+	make_owned("shut/in", 0644, 0, 0);
+	make_dir("dmine", 0755, OTHER, OTHER), make_dir("dopen", 0777, 0, 0);
+	make_dir("dsticky", 01777, 0, 0), make_dir("dsetgid", 02777, 0, GROUP);
+	make_dir("dgroup", 0770, 0, GROUP);
+	for (size_t i = 0; i < N(dirs); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s/theirs", dirs[i]);
+		make_owned(name, 0644, 0, 0);
+	}
+}
+
+/* By its absolute name, without reading. */
+static void it_is(const char *name)
+{
+	struct stat st;
+
+	say(" | %s", name);
+	if (lstat(abs_name(name), &st) < 0)
+		say(" %s", errno_name(errno));
+	else
+		say(" %o %u:%u n%lu %lld", st.st_mode, st.st_uid, st.st_gid, (unsigned long)st.st_nlink,
+		    S_ISREG(st.st_mode) ? (long long)st.st_size : 0);
+}
+
+static void try(const char *what, const char *name, long rc)
+{
+	say("%s %s", what, name), result(rc < 0 ? -1 : 0), done();
+	if (rc > 2 && strncmp(what, "open", 4) == 0)
+		close((int)rc);
+}
+
+static void on_file(const char *file)
+{
+	const char *p = abs_name(file);
+	struct timespec t[2] = {{OLD_TIME + 1, 0}, {OLD_TIME + 2, 0}};
+
+	try("open r", file, x_open(p, O_RDONLY, 0));
+	try("open noatime", file, x_open(p, O_RDONLY | O_NOATIME, 0));
+	try("open w", file, x_open(p, O_WRONLY, 0));
+	try("open creat", file, x_open(p, O_RDWR | O_CREAT, 0644));
+	try("chmod", file, x_chmod(p, 0646));
+	try("chmod sgid", file, x_chmod(p, 02755));
+	try("chown own", file, x_chown(p, OTHER, -1));
+	try("chgrp own", file, x_chown(p, -1, OTHER));
+	try("chgrp group", file, x_chown(p, -1, GROUP));
+	try("chown root", file, x_chown(p, 0, 0));
+	try("chown same", file, x_chown(p, -1, -1));
+	try("utimes now", file, x_utimensat(AT_FDCWD, p, NULL, 0));
+	try("utimes set", file, x_utimensat(AT_FDCWD, p, t, 0));
+	try("truncate", file, x_truncate(p, 3));
+	try("xattr user", file, x_setxattr(p, "user.a", "1", 1, 0));
+	try("link", file, x_link(p, abs_name("dopen/link")));
+	try("unlink link", file, x_unlink(abs_name("dopen/link")));
+	try("rename", file, x_rename(p, abs_name("dopen/moved")));
+	try("rename back", file, x_rename(abs_name("dopen/moved"), p));
+	say("now"), it_is(file), done();
+}
+
+static void in_dir(const char *dir)
+{
+	static const char *const made[] = {"file", "dir", "fifo", "link"};
+	char name[64];
+	const char *p;
+
+	for (size_t i = 0; i < N(made); i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, made[i]);
+		p = abs_name(name);
+		switch (i) {
+		case 0:
+			try("open new", name, x_open(p, O_RDWR | O_CREAT | O_EXCL, 02777));
+			break;
+		case 1:
+			try("mkdir", name, x_mkdir(p, 0777));
+			break;
+		case 2:
+			try("mkfifo", name, x_mknod(p, S_IFIFO | 0666, 0));
+			break;
+		default:
+			try("symlink", name, x_symlink("file", p));
+		}
+		say("it is"), it_is(name), done();
+	}
+	snprintf(name, sizeof(name), "%s/theirs", dir);
+	try("rename theirs", name, x_rename(abs_name(name), abs_name("dopen/theirs2")));
+	try("rename back", name, x_rename(abs_name("dopen/theirs2"), abs_name(name)));
+	try("unlink theirs", name, x_unlink(abs_name(name)));
+	snprintf(name, sizeof(name), "%s/dir", dir);
+	try("rmdir", name, x_rmdir(abs_name(name)));
+}
+
+/* A peer sees who connected: the effective ids. */
+static void unix_peer(void)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int l = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    c = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), s;
+	struct ucred cred = {0};
+	socklen_t len = sizeof(cred);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", abs_name("dopen/socket"));
+	say("bind"), result(bind(l, (struct sockaddr *)&a, sizeof(a))), it_is("dopen/socket"), done();
+	say("listen"), result(listen(l, 1)), say(" connect"),
+		result(connect(c, (struct sockaddr *)&a, sizeof(a)));
+	s = accept(l, NULL, NULL);
+	say(" accept"), result(s < 0 ? -1 : 0), getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len);
+	say(" from %u:%u", cred.uid, cred.gid), done();
+	close(l), close(c), close(s);
+	try("unlink", "socket", x_unlink(abs_name("dopen/socket")));
+}
+
+static volatile sig_atomic_t too_large;
+static void on_xfsz(int sig)
+{
+	(void)sig;
+	too_large++;
+}
+
+static void file_size(void)
+{
+	struct rlimit was, l = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	l.rlim_max = was.rlim_max;
+	signal(SIGXFSZ, on_xfsz);
+	setrlimit(RLIMIT_FSIZE, &l);
+	try("truncate within", "f/shared", x_truncate(abs_name("f/shared"), 100));
+	try("truncate beyond", "f/shared", x_truncate(abs_name("f/shared"), 101));
+	say("%d signals", too_large), done();
+	setrlimit(RLIMIT_FSIZE, &was);
+}
+
+static void operations(void)
+{
+	for (size_t i = 0; i < N(files); i++)
+		on_file(files[i]);
+	for (size_t i = 0; i < N(dirs); i++)
+		in_dir(dirs[i]);
+	file_size();
+	try("open own", "status", x_open("/proc/self/status", O_RDONLY, 0));
+	say("getuid %d %d %d", (int)getuid(), (int)geteuid(), (int)getgid()), done();
+}
+
+static void as(void *arg)
+{
+	enum who w = *(enum who *)arg;
+
+	/* Output of its own must not depend on the rights that are given up. */
+	become(w);
+	operations();
+}
+
+static void each(void (*fn)(void *arg), bool (*fits)(enum who w))
+{
+	if (!is_root) {
+		say("as an ordinary user there is nothing to change to"), done();
+		return;
+	}
+	for (enum who w = ROOT; w < WHOS; w++) {
+		if (fits && !fits(w))
+			continue;
+		make_tree();
+		say("--- %s", who_names[w]), done();
+		in_child(fn, &w);
+	}
+}
+
+static void identities(void)
+{
+	each(as, NULL);
+}
+
+/* One thread changes, the others stay: what each does is done as itself. */
+static void *other_thread(void *arg)
+{
+	as(arg);
+	return NULL;
+}
+
+static void as_thread(void *arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, other_thread, arg) != 0)
+		die("thread");
+	pthread_join(t, NULL);
+	try("the first thread: open", "f/secret", x_open(abs_name("f/secret"), O_RDWR, 0));
+	try("the first thread: mkdir", "shut/by", x_mkdir(abs_name("shut/by"), 0777));
+	say("it is"), it_is("shut/by"), done();
+}
+
+static void identity_threads(void)
+{
+	each(as_thread, NULL);
+}
+
+/* Who can be looked into again after the change: whose ids are all the same. */
+static bool is_uniform(enum who w)
+{
+	return w == ALL || w == ALL_WITH_GROUP || w == BY_SETUID || w == ONLY_GID || w == KEPT_CAPS;
+}
+
+static void relative(int dir)
+{
+	char name[32];
+	int fd;
+
+	try("open", "f/mine", x_open("f/mine", O_RDWR, 0));
+	try("open", "f/secret", x_open("f/secret", O_RDONLY, 0));
+	try("mkdir", "dmine/rel", x_mkdir("dmine/rel", 0777));
+	say("it is"), it_is("dmine/rel"), done();
+	try("open at", "dopen/at", x_openat(dir, "at", O_RDWR | O_CREAT, 0666));
+	say("it is"), it_is("dopen/at"), done();
+	if (chdir("dopen") < 0)
+		die("chdir");
+	try("open", "at", x_open("at", O_RDWR, 0));
+	try("open", "../f/secret", x_open("../f/secret", O_RDONLY, 0));
+	fd = x_open("at", O_RDWR, 0);
+	say("fchmod"), result(x_fchmod(fd, 0604)), say(" fchown"), result(x_fchown(fd, 0, 0)),
+		it_is("dopen/at"), done();
+	snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+	try("open by", "/dev/fd", x_open(name, O_RDWR, 0));
+	try("open by", "cwd", x_open("/proc/self/cwd/at", O_RDWR, 0));
+	close(fd);
+	if (chdir("..") < 0)
+		die("chdir");
+}
+
+static void grandchild(void *arg)
+{
+	relative(*(int *)arg);
+}
+
+static void as_relative(void *arg)
+{
+	int dir = x_open(abs_name("dopen"), O_RDONLY | O_DIRECTORY, 0);
+
+	become(*(enum who *)arg);
+	relative(dir);
+	unix_peer();
+	if (!is_uniform(*(enum who *)arg))
+		return;
+	/* Forked, it has memory of its own, which nobody held open before. */
+	say("forked"), done();
+	x_rmdir("dmine/rel"), x_unlink("dopen/at");
+	in_child(grandchild, &dir);
+}
+
+static void identities_relative(void)
+{
+	each(as_relative, is_uniform);
+}
+
+/* What only the ids that are not the same make hard: see the test. */
+static bool is_not_uniform(enum who w)
+{
+	return !is_uniform(w);
+}
+
+static void identities_mixed(void)
+{
+	each(as_relative, is_not_uniform);
+}
+
+/* A child of vfork changes the memory of both. */
+static void identity_vfork(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (!is_root) {
+		say("as an ordinary user there is nothing to change to"), done();
+		return;
+	}
+	make_tree();
+	pid = vfork();
+	if (pid == 0) {
+		syscall(SYS_setresgid, OTHER, OTHER, OTHER);
+		syscall(SYS_setresuid, OTHER, OTHER, OTHER);
+		execl("/bin/sh", "sh", "-c", "echo x >dmine/sh; echo x >f/secret; echo done", NULL);
+		_exit(70);
+	}
+	waitpid(pid, &status, 0);
+	say("child %d", status), it_is("dmine/sh"), done();
+	try("parent: open", "f/secret", x_open(abs_name("f/secret"), O_RDWR, 0));
+	try("parent: mkdir", "shut/by", x_mkdir(abs_name("shut/by"), 0777));
+	say("it is"), it_is("shut/by"), done();
+}
+
+const struct section ident_sections[] = {
+	{"identities", identities},
+	{"identitythreads", identity_threads},
+	{"identityrelative", identities_relative},
+	{"identitymixed", identities_mixed},
+	{"identityvfork", identity_vfork},
+	{NULL, NULL},
+};
