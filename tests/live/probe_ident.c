@@ -66,119 +66,82 @@ static uint64_t permitted(void)
 		CAP(CAP_SETGID));
 }
 
-static void without(int cap)
+static void by_setuid(void)
 {
-	caps(permitted() & ~CAP(cap), permitted());
+	if (syscall(SYS_setgid, OTHER) < 0 || syscall(SYS_setuid, OTHER) < 0)
+		die("setuid");
 }
 
-enum who {
-	ROOT,
-	ALL,
-	ALL_WITH_GROUP,
-	BY_SETUID,
-	EFFECTIVE,
-	REAL,
-	MIXED,
-	FILE_SYSTEM,
-	ONLY_GID,
-	ONLY_GROUPS,
-	NO_CAPS,
-	GAVE_UP_CAPS,
-	NO_CHOWN,
-	NO_DAC_OVERRIDE,
-	NO_FOWNER,
-	NO_FSETID,
-	KEPT_CAPS,
-	AND_BACK,
-	WHOS
-};
-static const char *const who_names[WHOS] = {
-	"root",
-	"all ids",
-	"all ids, a group",
-	"setuid()",
-	"effective ids",
-	"real ids",
-	"mixed ids",
-	"fs ids",
-	"only the gid",
-	"only groups",
-	"no effective capabilities",
-	"no capabilities",
-	"no CHOWN",
-	"no DAC_OVERRIDE",
-	"no FOWNER",
-	"no FSETID",
-	"another with CHOWN",
-	"and back",
+static void file_system_ids(void)
+{
+	syscall(SYS_setfsgid, OTHER), syscall(SYS_setfsuid, OTHER);
+}
+
+static void only_gid(void)
+{
+	if (syscall(SYS_setresgid, OTHER, OTHER, OTHER) < 0)
+		die("setresgid");
+}
+
+static void rest_caps(void)
+{
+	caps(0, permitted());
+}
+
+static void give_up_caps(void)
+{
+	caps(0, 0);
+}
+
+static void keep_chown(void)
+{
+	syscall(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0), ids(OTHER, OTHER, OTHER);
+	caps(CAP(CAP_CHOWN), CAP(CAP_CHOWN));
+}
+
+static void come_back(void)
+{
+	if (syscall(SYS_setresuid, -1, 0, -1) < 0 || syscall(SYS_setresgid, -1, 0, -1) < 0)
+		die("back");
+}
+
+static const struct change {
+	const char *name;
+	int groups;  /* how many, of GROUP; -1: as they are */
+	int ids[3];  /* real, effective, saved, of user and group alike; -1: as it is */
+	bool mixed;  /* they are not all the same then, or it cannot be looked into for another reason */
+	int without; /* a capability */
+	void (*more)(void);
+} changes[] = {
+	{"root", -1, {-1, -1, -1}, true},
+	{"all ids", 0, {OTHER, OTHER, OTHER}},
+	{"all ids, a group", 1, {OTHER, OTHER, OTHER}},
+	{"setuid()", 0, {-1, -1, -1}, .more = by_setuid},
+	{"effective ids", 0, {-1, OTHER, -1}, true},
+	{"real ids", 0, {OTHER, -1, -1}, true},
+	{"mixed ids", 0, {1111, OTHER, 0}, true},
+	{"file system ids", 0, {-1, -1, -1}, true, .more = file_system_ids},
+	{"only the gid", 0, {-1, -1, -1}, .more = only_gid},
+	{"only groups", 1, {-1, -1, -1}, true},
+	{"no effective capabilities", 0, {-1, -1, -1}, true, .more = rest_caps},
+	{"no capabilities", 0, {-1, -1, -1}, true, .more = give_up_caps},
+	{"no CHOWN", -1, {-1, -1, -1}, true, .without = 1 + CAP_CHOWN},
+	{"no DAC_OVERRIDE", 0, {-1, -1, -1}, true, .without = 1 + CAP_DAC_OVERRIDE},
+	{"no FOWNER", -1, {-1, -1, -1}, true, .without = 1 + CAP_FOWNER},
+	{"no FSETID", 0, {-1, -1, -1}, true, .without = 1 + CAP_FSETID},
+	{"another with CHOWN", 0, {-1, -1, -1}, .more = keep_chown},
+	{"and back", 0, {-1, OTHER, -1}, true, .more = come_back},
 };
 
-static void become(enum who w)
+static void become(const struct change *w)
 {
-	switch (w) {
-	case ROOT:
-		break;
-	case ALL:
-		groups(0, 0), ids(OTHER, OTHER, OTHER);
-		break;
-	case ALL_WITH_GROUP:
-		groups(1, GROUP), ids(OTHER, OTHER, OTHER);
-		break;
-	case BY_SETUID:
-		groups(0, 0);
-		if (syscall(SYS_setgid, OTHER) < 0 || syscall(SYS_setuid, OTHER) < 0)
-			die("setuid");
-		break;
-	case EFFECTIVE:
-		groups(0, 0), ids(-1, OTHER, -1);
-		break;
-	case REAL:
-		groups(0, 0), ids(OTHER, -1, -1);
-		break;
-	case MIXED:
-		groups(0, 0), ids(1111, OTHER, 0);
-		break;
-	case FILE_SYSTEM:
-		groups(0, 0), syscall(SYS_setfsgid, OTHER), syscall(SYS_setfsuid, OTHER);
-		break;
-	case ONLY_GID:
-		groups(0, 0);
-		if (syscall(SYS_setresgid, OTHER, OTHER, OTHER) < 0)
-			die("setresgid");
-		break;
-	case ONLY_GROUPS:
-		groups(1, GROUP);
-		break;
-	case NO_CAPS:
-		groups(0, 0), caps(0, permitted());
-		break;
-	case GAVE_UP_CAPS:
-		groups(0, 0), caps(0, 0);
-		break;
-	case NO_CHOWN:
-		without(CAP_CHOWN);
-		break;
-	case NO_DAC_OVERRIDE:
-		groups(0, 0), without(CAP_DAC_OVERRIDE);
-		break;
-	case NO_FOWNER:
-		without(CAP_FOWNER);
-		break;
-	case NO_FSETID:
-		groups(0, 0), without(CAP_FSETID);
-		break;
-	case KEPT_CAPS:
-		groups(0, 0), syscall(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0), ids(OTHER, OTHER, OTHER),
-			caps(CAP(CAP_CHOWN), CAP(CAP_CHOWN));
-		break;
-	case AND_BACK:
-		groups(0, 0), ids(-1, OTHER, -1);
-		if (syscall(SYS_setresuid, -1, 0, -1) < 0 || syscall(SYS_setresgid, -1, 0, -1) < 0)
-			die("back");
-		break;
-	case WHOS:
-		break;
-	}
+	if (w->groups >= 0)
+		groups(w->groups, GROUP);
+	ids(w->ids[0], w->ids[1], w->ids[2]);
+	if (w->without)
+		caps(permitted() & ~CAP(w->without - 1), permitted());
+	if (w->more)
+		w->more();
 }
 
 static const char *const files[] = {"f/mine",  "f/root", "f/secret", "f/shared",
@@ -353,31 +316,29 @@ static void operations(void)
 
 static void as(void *arg)
 {
-	enum who w = *(enum who *)arg;
-
-	/* Output of its own must not depend on the rights that are given up. */
-	become(w);
+	become(arg);
 	operations();
 }
 
-static void each(void (*fn)(void *arg), bool (*fits)(enum who w))
+enum { EVERY, UNIFORM, NOT_UNIFORM };
+static void each(void (*fn)(void *arg), int which)
 {
 	if (!is_root) {
 		say("as an ordinary user there is nothing to change to"), done();
 		return;
 	}
-	for (enum who w = ROOT; w < WHOS; w++) {
-		if (fits && !fits(w))
+	for (size_t i = 0; i < N(changes); i++) {
+		if (which != EVERY && changes[i].mixed != (which == NOT_UNIFORM))
 			continue;
 		make_tree();
-		say("--- %s", who_names[w]), done();
-		in_child(fn, &w);
+		say("--- %s", changes[i].name), done();
+		in_child(fn, (void *)&changes[i]);
 	}
 }
 
 static void identities(void)
 {
-	each(as, NULL);
+	each(as, EVERY);
 }
 
 /* One thread changes, the others stay: what each does is done as itself. */
@@ -401,13 +362,7 @@ static void as_thread(void *arg)
 
 static void identity_threads(void)
 {
-	each(as_thread, NULL);
-}
-
-/* Who can be looked into again after the change: whose ids are all the same. */
-static bool is_uniform(enum who w)
-{
-	return w == ALL || w == ALL_WITH_GROUP || w == BY_SETUID || w == ONLY_GID || w == KEPT_CAPS;
+	each(as_thread, EVERY);
 }
 
 static void relative(int dir)
@@ -443,12 +398,13 @@ static void grandchild(void *arg)
 
 static void as_relative(void *arg)
 {
+	const struct change *w = arg;
 	int dir = x_open(abs_name("dopen"), O_RDONLY | O_DIRECTORY, 0);
 
-	become(*(enum who *)arg);
+	become(w);
 	relative(dir);
 	unix_peer();
-	if (!is_uniform(*(enum who *)arg))
+	if (w->mixed)
 		return;
 	/* Forked, it has memory of its own, which nobody held open before. */
 	say("forked"), done();
@@ -458,18 +414,12 @@ static void as_relative(void *arg)
 
 static void identities_relative(void)
 {
-	each(as_relative, is_uniform);
-}
-
-/* What only the ids that are not the same make hard: see the test. */
-static bool is_not_uniform(enum who w)
-{
-	return !is_uniform(w);
+	each(as_relative, UNIFORM);
 }
 
 static void identities_mixed(void)
 {
-	each(as_relative, is_not_uniform);
+	each(as_relative, NOT_UNIFORM);
 }
 
 /* A child of vfork changes the memory of both. */
