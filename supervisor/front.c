@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "supervisor/member.h"
+#include "supervisor/mqueue.h"
+#include "supervisor/sysv.h"
 #include "supervisor/tmpdir.h"
 #include "supervisor/tracer.h"
 
@@ -141,21 +143,28 @@ void front_end_children(const struct session *s, int grace_ms, unsigned long lon
 		nap();
 }
 
+void front_remove_left(const struct front_left *left)
+{
+	tmpdir_remove(left->tmpdir);
+	sysv_end(left->sysv);
+	mqueues_end(left->mqueues);
+}
+
 /* The supervisor is gone without a word: it was killed. */
 static int supervisor_died(pid_t supervisor, const struct session *none, unsigned long long since,
-			   const char *tmpdir)
+			   const struct front_left *left)
 {
 	int status = 0;
 
 	waitpid(supervisor, &status, 0);
 	front_end_children(none, 0, since);
-	tmpdir_remove(tmpdir);
+	front_remove_left(left);
 	fprintf(stderr, "cordon: the supervisor was ended by signal %d; the command was ended with it\n",
 		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 125;
 }
 
-int front_wait(pid_t supervisor, int sock, const char *tmpdir)
+int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 {
 	struct session none = {.proc = AT_FDCWD};
 	struct member_stat self = {.start = 0};
@@ -191,5 +200,5 @@ int front_wait(pid_t supervisor, int sock, const char *tmpdir)
 			return m.kind == FRONT_EXIT ? m.value : die_by(m.value);
 		}
 	}
-	return supervisor_died(supervisor, &none, self.start, tmpdir);
+	return supervisor_died(supervisor, &none, self.start, left);
 }

@@ -19,8 +19,16 @@ struct front_message {
 	int value; /* exit status with FRONT_EXIT, else a signal's number */
 };
 
-/* Waits for the supervisor and returns the exit status. tmpdir: removed if the supervisor could not. */
-int front_wait(pid_t supervisor, int sock, const char *tmpdir);
+/* What is removed at the end, by the front if the supervisor could not. */
+struct front_left {
+	const char *tmpdir; /* "": none */
+	struct sysv *sysv;
+	struct mqueues *mqueues;
+};
+void front_remove_left(const struct front_left *left);
+
+/* Waits for the supervisor and returns the exit status. */
+int front_wait(pid_t supervisor, int sock, const struct front_left *left);
 
 /* Ends the descendants of this process (a subreaper) that started at `since` (clock ticks after boot) or later: SIGTERM,
  * after grace_ms SIGKILL until none is left. Of the session .proc and .tracer (or NULL) are used. Needs three free

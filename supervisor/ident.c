@@ -205,3 +205,17 @@ void ident_begin_thread(const struct session *s, unsigned maker)
 	give_back(&s->identity, maker);
 	stay_shut();
 }
+
+static uid_t user_before;
+
+bool ident_begin_user(uid_t uid)
+{
+	user_before = geteuid();
+	return syscall(SYS_setresuid, -1, uid, -1) == 0;
+}
+
+void ident_end_user(void)
+{
+	if (syscall(SYS_setresuid, -1, user_before, -1) < 0)
+		abort();
+}

@@ -34,4 +34,8 @@ void ident_look_end(void);
 unsigned ident_of_maker(void);
 void ident_begin_thread(const struct session *s, unsigned maker);
 
+/* At the end, with no call at hand: for this thread to remove what uid made. False when it cannot be uid. */
+bool ident_begin_user(uid_t uid);
+void ident_end_user(void);
+
 #endif

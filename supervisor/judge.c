@@ -13,6 +13,7 @@
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
 #include "supervisor/nameless.h"
+#include "supervisor/mqueue.h"
 #include "supervisor/quiet.h"
 #include "supervisor/tracee.h"
 
@@ -199,6 +200,11 @@ static int judge_mount(struct call *c, enum access a, uint64_t mount, const char
 		return judge_proc(c, a, inner, true);
 	case MOUNT_FOREIGN_PROC:
 		return judge_proc(c, a, inner, false);
+	case MOUNT_MQUEUE:
+		if (!inner[1] || mqueues_is_own(c->s->mqueues, inner))
+			return 1;
+		return judge_refuse(c, access_name(a), "process isolation (built-in)", EACCES,
+				    "a message queue that is not of this session was refused");
 	case MOUNT_UNKNOWN:
 		break;
 	}

@@ -11,6 +11,7 @@ struct mount {
 	uint64_t id;
 	unsigned major, minor;
 	bool proc;   /* a procfs */
+	bool mqueue; /* the file system of POSIX message queues */
 	char *root;  /* path within the file system */
 	char *point; /* where it is mounted */
 };
@@ -57,6 +58,7 @@ static bool parse_line(char *line, struct mount *m)
 	if (sscanf(line, "%llu %*d %u:%u", &id, &m->major, &m->minor) != 3)
 		return false;
 	m->proc = type && strncmp(type + 3, "proc ", 5) == 0;
+	m->mqueue = type && strncmp(type + 3, "mqueue ", 7) == 0;
 	strtok_r(line, " \n", &save);
 	strtok_r(NULL, " \n", &save);
 	strtok_r(NULL, " \n", &save);
@@ -187,10 +189,12 @@ static enum mount_kind look(const struct mounts *m, uint64_t id, const char *nam
 
 	if (!x)
 		return MOUNT_UNKNOWN;
-	if (!x->proc)
+	if (!x->proc && !x->mqueue)
 		return MOUNT_OTHER;
 	rest = beneath(name, x->point);
 	join(inner, size, x->root, rest ? rest : "");
+	if (x->mqueue)
+		return MOUNT_MQUEUE;
 	own = mount_of(m, "/proc");
 	return own && own->major == x->major && own->minor == x->minor ? MOUNT_PROC : MOUNT_FOREIGN_PROC;
 }

@@ -20,9 +20,10 @@ void mounts_free(struct mounts *m);
 
 /*
  * What the mount with this id (statx stx_mnt_id) is; the table is read again for one that is new. For a procfs, wherever it
- * is mounted, inner gets the object's path within it: "/PID/fd/3" for name "/proc/PID/fd/3". Only the numbers of the one at /proc are known to be ours.
+ * is mounted, inner gets the object's path within it: "/PID/fd/3" for name "/proc/PID/fd/3". Only the numbers of the one
+ * at /proc are known to be ours. The same for the file system of POSIX message queues.
  */
-enum mount_kind { MOUNT_UNKNOWN, MOUNT_OTHER, MOUNT_PROC, MOUNT_FOREIGN_PROC };
+enum mount_kind { MOUNT_UNKNOWN, MOUNT_OTHER, MOUNT_PROC, MOUNT_FOREIGN_PROC, MOUNT_MQUEUE };
 enum mount_kind mounts_look(struct mounts *m, uint64_t id, const char *name, char *inner, size_t size);
 
 /* True for the device number of a procfs of this namespace. */

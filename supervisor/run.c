@@ -35,11 +35,13 @@
 #include "supervisor/landlock.h"
 #include "supervisor/load.h"
 #include "supervisor/message.h"
+#include "supervisor/mqueue.h"
 #include "supervisor/notify.h"
 #include "supervisor/records.h"
 #include "supervisor/rules.h"
 #include "supervisor/setup.h"
 #include "supervisor/sockets.h"
+#include "supervisor/sysv.h"
 #include "supervisor/tmpdir.h"
 #include "supervisor/tracer.h"
 
@@ -110,6 +112,12 @@ static bool prepare(struct run *r)
 {
 	if (!setup_check_stdio(r->o) || !load_config(&r->l, r->o))
 		return false;
+	r->s.sysv = sysv_new();
+	r->s.mqueues = mqueues_new();
+	if (!r->s.sysv || !r->s.mqueues) {
+		fprintf(stderr, "cordon: %s\n", strerror(errno));
+		return false;
+	}
 	r->s.mounts = mounts_new();
 	if (!r->s.mounts) {
 		fprintf(stderr, "cordon: /proc/self/mountinfo cannot be read: %s\n", strerror(errno));
@@ -414,7 +422,7 @@ static int supervise(struct run *r)
 		records_end(&r->s, r->status);
 	if (r->s.audit)
 		audit_close(r->s.audit);
-	tmpdir_remove(r->tmpdir);
+	front_remove_left(&(struct front_left){r->tmpdir, r->s.sysv, r->s.mqueues});
 	if (r->killed_by && !r->exec_failed)
 		tell_front(r, FRONT_KILLED, r->killed_by);
 	else
@@ -467,5 +475,5 @@ int run_command(const struct opts *o)
 	}
 	close(pair[1]);
 	prctl(PR_SET_DUMPABLE, 0);
-	return front_wait(pid, pair[0], r.tmpdir);
+	return front_wait(pid, pair[0], &(struct front_left){r.tmpdir, r.s.sysv, r.s.mqueues});
 }

@@ -18,9 +18,11 @@ struct audit;
 struct idset;
 struct mounts;
 struct literals;
+struct mqueues;
 struct sockets;
 struct tracer;
 struct pins;
+struct sysv;
 
 /* An object that one of descriptors 0 to 2 (or --keep-fd) referred to at the start. */
 struct stdio_object {
@@ -75,6 +77,8 @@ struct session {
 	struct sockets *sockets;
 	struct tracer *tracer; /* callers that are held by ptrace; a lock inside */
 	struct pins *pins; /* memory of processes that change their user */
+	struct sysv *sysv;     /* shared with the front, as is the next */
+	struct mqueues *mqueues;
 
 	/* Held for reading around "decide and change" of a directory entry, for writing around a rename that changes
 	 * which rules hold beneath a directory: so what was scanned is what is renamed. */

@@ -101,28 +101,3 @@ const struct sysc sysc_sendmmsg = {
 	NO_FASTOPEN(3),
 	.doc = NO_FASTOPEN_DOC,
 };
-
-/*
- * System V objects and POSIX message queues lie in one name space per container, ids can be guessed, and
- * whoever has the same user id may use them. shmdt, which only unmaps, is free.
- */
-#define NOT_SHARED(call)                                                                                     \
-	const struct sysc sysc_##call = {                                                                    \
-		.name = #call,                                                                               \
-		.action = SYSC_EPERM,                                                                        \
-		.doc = "Refused: the object could belong to another session of the same user.",              \
-	}
-
-NOT_SHARED(shmget);
-NOT_SHARED(shmat);
-NOT_SHARED(shmctl);
-NOT_SHARED(semget);
-NOT_SHARED(semop);
-NOT_SHARED(semtimedop);
-NOT_SHARED(semctl);
-NOT_SHARED(msgget);
-NOT_SHARED(msgsnd);
-NOT_SHARED(msgrcv);
-NOT_SHARED(msgctl);
-NOT_SHARED(mq_open);
-NOT_SHARED(mq_unlink);

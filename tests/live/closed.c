@@ -18,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <termios.h>
@@ -117,7 +116,6 @@ static void by_flags(void)
 	must("fcntl F_SETLEASE", EAGAIN, fcntl(0, F_SETLEASE, F_RDLCK));
 	must("prctl PR_SCHED_CORE", EPERM, prctl(62, 0, 0, 0, 0));
 	must("setpriority of a user", EPERM, setpriority(PRIO_USER, 0, 5));
-	must("shmget", EPERM, shmget(IPC_PRIVATE, 4096, 0600));
 }
 
 static void sockets(void)

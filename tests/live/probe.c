@@ -438,10 +438,9 @@ static int list_one(const char *name, const struct stat *st, int type, struct FT
 	return 0;
 }
 
-static const struct section *const all[] = {open_sections, path_sections,    name_sections,
-					    attr_sections, socket_sections,  fifo_sections,
-					    proc_sections, process_sections, deep_sections,
-					    ident_sections};
+static const struct section *const all[] = {open_sections,   path_sections,  name_sections, attr_sections,
+					    socket_sections, fifo_sections,  proc_sections, process_sections,
+					    deep_sections,   ident_sections, ipc_sections};
 
 static int run(const char *name)
 {

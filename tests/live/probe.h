@@ -80,7 +80,7 @@ struct section {
 };
 extern const struct section open_sections[], path_sections[], name_sections[], attr_sections[],
 	socket_sections[], fifo_sections[], proc_sections[], process_sections[], deep_sections[],
-	ident_sections[];
+	ident_sections[], ipc_sections[];
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
 
