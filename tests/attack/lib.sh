@@ -76,8 +76,8 @@ attack() {
 	local what=$1 prog=$2 rc was now
 	shift 2
 	program "$prog"
-	fresh
 	unset CONFINED
+	fresh
 	before native
 	# A race ends when it is won, so there may be much time for it.
 	ATTACK_SECONDS=8 timeout -k 5 60 "$build/$prog" "$@" >"$work/native.log" 2>&1

@@ -7,8 +7,8 @@ setup() { echo original >"$OUT/file" && ln "$OUT/file" link; }
 for a in in_place truncate append mode times after_rename more_links; do
 	attack "hard link: $a" links $a
 done
-for a in fchmod chmod_proc futimens xattr reopen relink relink_empty; do
-	attack "hard link, its name removed: $a" links unlinked_$a
+for a in unlinked_fchmod unlinked_chmod_proc unlinked_futimens unlinked_xattr unlinked_reopen unlinked_relink unlinked_relink_empty; do
+	attack "hard link, its name removed: ${a#unlinked_}" links $a
 done
 attack 'hard link, its name removed, mode of another descriptor' links unlinked_dup2
 attack 'hard link whose name looks like that of a removed file' links looks_deleted

@@ -1,34 +1,111 @@
 /*
- * Arguments that change between the check and the use: path strings, structures, descriptor numbers, working
- * directories, links on the way. "good" may be touched, $OUT/bad may not.
+ * What a call is about changes between the check and the use: "race CALL [VECTOR...]". Each vector is a way to change it:
+ *
+ *   thread   a thread writes another name over the path
+ *   vm       a process that shares all memory, and is no thread, does
+ *   shared   a process that shares the page does
+ *   memory   a process writes it by /proc/PID/mem
+ *   vfork    the caller is a vfork child; a thread of its parent does
+ *   parent   a directory on the way changes places with a link
+ *   last     the file itself changes places with a link
+ *   files    a process with the same descriptors puts another one on the number
+ *   cwd      a process with the same working directory changes it
+ *
+ * Outside every vector must win, inside none. "prepare" makes what is attacked in $OUT; "serve" listens there.
  */
-#include "attack.h"
+#include "race_calls.h"
 
-#include <linux/fs.h>
 #include <sched.h>
-#include <stddef.h>
 #include <sys/mman.h>
-#include <utime.h>
+#include <sys/prctl.h>
 
-static char *path; /* flips between the two */
-static char good[256], bad[256];
+static char *path; /* what the call is given */
+static char good[PATH_MAX], bad[PATH_MAX];
+static int in_dir, out_dir; /* of $IN and $OUT */
+static int good_dir;	    /* where the good one is */
+static int number;	    /* the descriptor of the call, when that flips */
+static int flip_to[2];	    /* what it flips between */
+static const struct call *call;
 
-static void flip_path(void *arg)
+static const char *leaf(void)
 {
-	size_t n = strlen(bad) + 1;
-
-	/* Equally long names: every mixture of the two in between is a name in a forbidden place or none. */
-	memcpy(path, bad, n);
-	memcpy(path, good, n);
+	return leaf_names[call->leaf];
 }
 
-/* Absolute names of equal length. */
-static void set_names(const char *leaf)
+/* Everything in $OUT as it was. */
+static void prepare(void)
+{
+	struct stat st;
+
+	if (!getenv("CONFINED")) {
+		unlink(out("new"));
+		rmdir(out("new"));
+		unlink(out("bad"));
+		unlink(out("reached"));
+		write_file(out("bad"), "original");
+		write_file(out("secret"), "SECRET");
+		setxattr(out("bad"), "user.note", "x", 1, 0);
+		mkdir(out("empty"), 0755);
+	}
+	seen[0] = '\0';
+	if (stat(out("bad"), &st) == 0)
+		changed_at = st.st_ctim;
+}
+
+/* The good one, anew for each try. */
+static void set_good(void)
+{
+	switch (call->leaf) {
+	case LEAF_FILE:
+		shut(openat(good_dir, leaf(), O_WRONLY | O_CREAT, 0644));
+		break;
+	case LEAF_NEW:
+		if (unlinkat(good_dir, leaf(), 0) < 0 && errno == EISDIR)
+			unlinkat(good_dir, leaf(), AT_REMOVEDIR);
+		break;
+	case LEAF_DIR:
+		mkdirat(good_dir, leaf(), 0755);
+		break;
+	case LEAF_SECRET:
+	case LEAF_SOCKET:
+		break;
+	}
+}
+
+/* One that answers, so that a connection to it is one. */
+static void *accept_all(void *arg)
+{
+	for (;;)
+		shut(accept((int)(intptr_t)arg, NULL, NULL));
+	return NULL;
+}
+static void listen_on(const char *name, void *(*fn)(void *))
+{
+	struct sockaddr_un a = {AF_UNIX, ""};
+	int s = socket(AF_UNIX, SOCK_STREAM, 0);
+	pthread_t t;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", name);
+	if (bind(s, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(s, 4096) < 0 ||
+	    pthread_create(&t, NULL, fn, (void *)(intptr_t)s) != 0)
+		broken("%s", name);
+}
+/* What is there all the time. */
+static void set_good_once(const char *name)
+{
+	if (call->leaf == LEAF_SOCKET && !there(name))
+		listen_on(name, accept_all);
+	if (call->leaf == LEAF_SECRET)
+		write_file(name, "harmless");
+}
+
+/* Absolute names of equal length: every mixture of the two is a name in a forbidden place or none. */
+static void absolute_names(void)
 {
 	size_t a, b;
 
-	snprintf(good, sizeof(good), "%s/%s", getenv("IN"), leaf);
-	snprintf(bad, sizeof(bad), "%s", out(leaf));
+	snprintf(good, sizeof(good), "%s/%s", getenv("IN"), leaf());
+	snprintf(bad, sizeof(bad), "%s", out(leaf()));
 	a = strlen(good);
 	b = strlen(bad);
 	for (; a < b; a++)
@@ -38,358 +115,301 @@ static void set_names(const char *leaf)
 	strcpy(path, good);
 }
 
-struct race {
-	const char *leaf;
-	void (*act)(void);
-	bool (*won)(void);
-};
-
-static void act_open(void)
+static void flip_path(void *arg)
 {
-	int fd = open(path, O_WRONLY | O_CREAT, 0644);
-
-	if (fd >= 0)
-		close(fd);
-	unlink(good);
+	memcpy(path, bad, strlen(bad) + 1);
+	memcpy(path, good, strlen(good) + 1);
 }
-static bool won_there(void)
-{
-	return there(bad);
-}
-static void act_creat(void)
-{
-	int fd = creat(path, 0644);
-
-	if (fd >= 0)
-		close(fd);
-}
-static void act_write(void)
-{
-	int fd = open(path, O_RDWR);
-
-	if (fd >= 0 && write(fd, "attacked", 8) != 8)
-		broken("write");
-	close(fd);
-}
-static bool won_written(void)
-{
-	return file_has(bad, "attacked");
-}
-static void act_rename_to(void)
-{
-	close(open("mine", O_WRONLY | O_CREAT, 0644));
-	rename("mine", path);
-}
-static void act_rename_from(void)
-{
-	close(open(good, O_WRONLY | O_CREAT, 0644));
-	rename(path, "taken");
-}
-static bool won_gone(void)
-{
-	return !there(bad);
-}
-static void act_unlink(void)
-{
-	close(open(good, O_WRONLY | O_CREAT, 0644));
-	unlink(path);
-}
-static void act_rmdir(void)
-{
-	mkdir(good, 0755);
-	rmdir(path);
-}
-static void act_mkdir(void)
-{
-	mkdir(path, 0755);
-	rmdir(good);
-}
-static void act_mknod(void)
-{
-	mknod(path, S_IFIFO | 0644, 0);
-	unlink(good);
-}
-static void act_chmod(void)
-{
-	chmod(path, 0606);
-}
-static bool won_mode(void)
-{
-	struct stat st;
-
-	return stat(bad, &st) == 0 && (st.st_mode & 0777) == 0606;
-}
-static void act_utime(void)
-{
-	struct utimbuf t = {1000, 1000};
-
-	utime(path, &t);
-}
-static bool won_time(void)
-{
-	struct stat st;
-
-	return stat(bad, &st) == 0 && st.st_mtime == 1000;
-}
-static void act_link_to(void)
-{
-	close(open("mine", O_WRONLY | O_CREAT, 0644));
-	link("mine", path);
-	unlink(good);
-}
-static void act_link_from(void)
-{
-	unlink("mine");
-	link(path, "mine");
-}
-static bool won_linked(void)
-{
-	struct stat st;
-
-	return stat(bad, &st) == 0 && st.st_nlink > 1;
-}
-static void act_symlink(void)
-{
-	symlink("x", path);
-	unlink(good);
-}
-static void act_truncate(void)
-{
-	truncate(path, 0);
-}
-static bool won_empty(void)
-{
-	struct stat st;
-
-	return stat(bad, &st) == 0 && st.st_size == 0;
-}
-static void act_chown(void)
-{
-	lchown(path, (uid_t)-1, getegid());
-	chmod(path, 0606);
-}
-static void act_xattr(void)
-{
-	syscall(SYS_setxattr, path, "user.attack", "x", 1, 0);
-}
-static bool won_xattr(void)
-{
-	char buf[8];
-
-	return syscall(SYS_getxattr, bad, "user.attack", buf, sizeof(buf)) > 0;
-}
-static void act_bind(void)
-{
-	struct sockaddr_un *a = (struct sockaddr_un *)(path - offsetof(struct sockaddr_un, sun_path));
-	int s = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	a->sun_family = AF_UNIX;
-	if (strlen(bad) < sizeof(a->sun_path))
-		bind(s, (struct sockaddr *)a, sizeof(*a));
-	close(s);
-	unlink(good);
-}
-static char secret_seen[64];
-static void act_read(void)
-{
-	int fd = open(path, O_RDONLY);
-
-	if (fd >= 0 && read(fd, secret_seen, sizeof(secret_seen) - 1) < 0)
-		secret_seen[0] = '\0';
-	close(fd);
-}
-static bool won_read(void)
-{
-	return strstr(secret_seen, "SECRET") != NULL;
-}
-
-static const struct named_race {
-	const char *name;
-	struct race r;
-} races[] = {
-	{"open", {"new", act_open, won_there}},
-	{"creat", {"new", act_creat, won_there}},
-	{"write", {"bad", act_write, won_written}},
-	{"rename_to", {"new", act_rename_to, won_there}},
-	{"rename_from", {"bad", act_rename_from, won_gone}},
-	{"unlink", {"bad", act_unlink, won_gone}},
-	{"rmdir", {"empty", act_rmdir, won_gone}},
-	{"mkdir", {"new", act_mkdir, won_there}},
-	{"mknod", {"new", act_mknod, won_there}},
-	{"chmod", {"bad", act_chmod, won_mode}},
-	{"chown", {"bad", act_chown, won_mode}},
-	{"utime", {"bad", act_utime, won_time}},
-	{"link_to", {"new", act_link_to, won_there}},
-	{"link_from", {"bad", act_link_from, won_linked}},
-	{"symlink", {"new", act_symlink, won_there}},
-	{"truncate", {"bad", act_truncate, won_empty}},
-	{"setxattr", {"bad", act_xattr, won_xattr}},
-	{"bind", {"new", act_bind, won_there}},
-	{"read", {"secret", act_read, won_read}},
-};
-
-static const struct race *find_race(const char *name)
-{
-	for (size_t i = 0; i < sizeof(races) / sizeof(*races); i++)
-		if (strcmp(races[i].name, name) == 0)
-			return &races[i].r;
-	broken("no race %s", name);
-}
-
-static int try(const struct race *r)
-{
-	double end = seconds() + patience();
-	int tries = 0;
-
-	while (seconds() < end && !r->won()) {
-		for (int i = 0; i < 20; i++, tries++)
-			r->act();
-	}
-	printf("# %d tries\n", tries);
-	return r->won() ? WON : LOST;
-}
-
-/* A thread changes the path while another one makes the call. */
-static int by_thread(int argc, char **argv)
-{
-	static char room[512];
-	const struct race *r = find_race(argv[1]);
-	struct flipper f;
-	int rc;
-
-	path = room + 64;
-	set_names(r->leaf);
-	flipper_start(&f, flip_path, NULL);
-	rc = try(r);
-	flipper_end(&f);
-	return rc;
-}
-
-/* Another process changes it, in memory that they share. */
-static int by_process(int argc, char **argv)
-{
-	const struct race *r = find_race(argv[1]);
-	pid_t pid;
-	int rc;
-
-	path = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (path == MAP_FAILED)
-		broken("mmap");
-	path += 64;
-	set_names(r->leaf);
-	pid = fork();
-	if (pid == 0)
-		for (;;)
-			flip_path(NULL);
-	rc = try(r);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	return rc;
-}
-
-/* The same, by writing into the memory of the caller from outside it. */
-static int by_other_memory(int argc, char **argv)
-{
-	static char room[512];
-	const struct race *r = find_race(argv[1]);
-	pid_t pid, self = getpid();
-	char mem[64];
-	int rc;
-
-	path = room + 64;
-	set_names(r->leaf);
-	pid = fork();
-	if (pid == 0) {
-		int fd;
-
-		snprintf(mem, sizeof(mem), "/proc/%d/mem", self);
-		fd = open(mem, O_RDWR);
-		if (fd < 0)
-			_exit(1);
-		for (;;)
-			if (pwrite(fd, bad, strlen(bad), (off_t)(uintptr_t)path) < 0 ||
-			    pwrite(fd, good, strlen(good), (off_t)(uintptr_t)path) < 0)
-				_exit(1);
-	}
-	rc = try(r);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	return rc;
-}
-
-/* The caller is a vfork child; its parent's other threads share its memory. */
-static int by_vfork(int argc, char **argv)
-{
-	static char room[512];
-	const struct race *r = find_race(argv[1]);
-	double end = seconds() + patience();
-	struct flipper f;
-
-	path = room + 64;
-	set_names(r->leaf);
-	flipper_start(&f, flip_path, NULL);
-	while (seconds() < end && !r->won()) {
-		pid_t pid = vfork();
-
-		if (pid == 0) {
-			for (int i = 0; i < 50; i++)
-				r->act();
-			_exit(0);
-		}
-		waitpid(pid, NULL, 0);
-	}
-	flipper_end(&f);
-	return r->won() ? WON : LOST;
-}
-
-/* A directory on the way, or the last name, changes places with a link to outside. */
-static void flip_link(void *arg)
+static void flip_links(void *arg)
 {
 	const char *const *pair = arg;
 
-	syscall(SYS_renameat2, AT_FDCWD, pair[0], AT_FDCWD, pair[1], RENAME_EXCHANGE);
+	syscall(SYS_renameat2, in_dir, pair[0], in_dir, pair[1], RENAME_EXCHANGE);
+}
+static void flip_number(void *arg)
+{
+	dup2(flip_to[1], number);
+	dup2(flip_to[0], number);
+}
+static void flip_cwd(void *arg)
+{
+	if (fchdir(out_dir) < 0 || fchdir(in_dir) < 0)
+		_exit(1);
+}
+static void flip_memory(void *arg)
+{
+	int fd = *(int *)arg;
+
+	if (pwrite(fd, bad, strlen(bad), (off_t)(uintptr_t)path) < 0 ||
+	    pwrite(fd, good, strlen(good), (off_t)(uintptr_t)path) < 0)
+		_exit(1);
 }
 
-static int by_link(int argc, char **argv)
+static int tries;
+static void try_some(int d, int n)
+{
+	for (int i = 0; i < n; i++, tries++) {
+		set_good();
+		call->act(d, path);
+	}
+}
+
+/* A vfork child calls, in the memory of its parent. */
+static void try_in_vfork(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		try_some(AT_FDCWD, 20);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static bool try_while(int d, bool in_vfork)
+{
+	double end = seconds() + patience();
+
+	for (tries = 0; !call->won() && seconds() < end;)
+		if (in_vfork)
+			try_in_vfork();
+		else
+			try_some(d, 8);
+	return call->won();
+}
+
+static bool with_thread(int d, void (*fn)(void *), void *arg, bool in_vfork)
+{
+	struct flipper f;
+	bool won;
+
+	flipper_start(&f, fn, arg);
+	won = try_while(d, in_vfork);
+	flipper_end(&f);
+	return won;
+}
+
+static void (*process_fn)(void *);
+static void *process_arg;
+static int process_main(void *arg)
+{
+	for (;;)
+		process_fn(process_arg);
+	return 0;
+}
+/* flags: what it shares; with CLONE_VM it needs a stack of its own. */
+static bool with_process(int flags, int d, void (*fn)(void *), void *arg)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	bool won;
+	pid_t pid;
+
+	process_fn = fn;
+	process_arg = arg;
+	if (flags & CLONE_VM)
+		pid = clone(process_main, stack + sizeof(stack), flags | SIGCHLD, NULL);
+	else
+		pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0L, 0L, 0L, 0L);
+	if (pid < 0)
+		broken("clone");
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		process_main(NULL);
+	}
+	won = try_while(d, false);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return won;
+}
+
+static bool by_thread(void)
+{
+	absolute_names();
+	return with_thread(AT_FDCWD, flip_path, NULL, false);
+}
+static bool by_vm(void)
+{
+	absolute_names();
+	return with_process(CLONE_VM, AT_FDCWD, flip_path, NULL);
+}
+static bool by_shared(void)
+{
+	absolute_names();
+	return with_process(0, AT_FDCWD, flip_path, NULL);
+}
+static bool by_memory(void)
+{
+	char name[64];
+	int mem;
+
+	absolute_names();
+	snprintf(name, sizeof(name), "/proc/%d/mem", getpid());
+	mem = open(name, O_RDWR);
+	if (mem < 0)
+		broken("%s", name);
+	return with_process(0, AT_FDCWD, flip_memory, &mem);
+}
+static bool by_vfork(void)
+{
+	absolute_names();
+	return with_thread(AT_FDCWD, flip_path, NULL, true);
+}
+
+static bool by_parent(void)
 {
 	static const char *pair[] = {"sub", "sublink"};
-	const struct race *r = find_race(argv[1]);
-	struct flipper f;
-	int rc;
+	char name[64];
+	bool won;
 
 	mkdir("sub", 0755);
 	symlink(getenv("OUT"), "sublink");
-	snprintf(bad, sizeof(bad), "%s", out(r->leaf));
-	snprintf(good, sizeof(good), "%s/%s", argc > 2 && argv[2][0] == 'a' ? getenv("IN") : ".", "");
-	path = malloc(512);
-	snprintf(path, 512, "%ssub/%s", good, r->leaf);
-	snprintf(good, sizeof(good), "%s", path);
-	flipper_start(&f, flip_link, pair);
-	rc = try(r);
-	flipper_end(&f);
-	return rc;
+	snprintf(name, sizeof(name), "sub/%s", leaf());
+	set_good_once(name);
+	snprintf(path, PATH_MAX, "%s/%s", getenv("IN"), name);
+	good_dir = open("sub", O_PATH | O_DIRECTORY);
+	won = with_thread(AT_FDCWD, flip_links, pair, false);
+	good_dir = in_dir;
+	return won;
 }
-
-static int by_last_link(int argc, char **argv)
+static bool by_last(void)
 {
 	static const char *pair[] = {"file", "filelink"};
-	const struct race *r = find_race(argv[1]);
-	struct flipper f;
-	int rc;
 
 	write_file("file", "mine");
-	snprintf(bad, sizeof(bad), "%s", out(r->leaf));
-	symlink(bad, "filelink");
-	path = strdup("file");
-	strcpy(good, "unused");
-	flipper_start(&f, flip_link, pair);
-	rc = try(r);
-	flipper_end(&f);
-	return rc;
+	symlink(out(leaf()), "filelink");
+	strcpy(path, "file");
+	return with_thread(AT_FDCWD, flip_links, pair, false);
 }
 
-static const struct attack list[] = {
-	{"thread", by_thread}, {"process", by_process}, {"other_memory", by_other_memory},
-	{"vfork", by_vfork},   {"link", by_link},	{"last_link", by_last_link},
+/* The number of the directory, of the file, or in the path. */
+static void set_number(void)
+{
+	flip_to[0] = in_dir;
+	flip_to[1] = out_dir;
+	if (call->takes == TAKES_FD) {
+		set_good();
+		flip_to[0] = openat(in_dir, leaf(), O_RDONLY);
+		flip_to[1] = open(out(leaf()), O_RDONLY);
+	}
+	number = dup(flip_to[0]);
+	if (flip_to[0] < 0 || flip_to[1] < 0 || number < 0)
+		broken("descriptors");
+	if (call->takes == TAKES_PATH)
+		snprintf(path, PATH_MAX, "/proc/self/fd/%d/%s", number, leaf());
+	else
+		strcpy(path, leaf());
+}
+static bool by_dup(void)
+{
+	set_number();
+	return with_thread(number, flip_number, NULL, false);
+}
+static bool by_files(void)
+{
+	set_number();
+	return with_process(CLONE_FILES, number, flip_number, NULL);
+}
+static bool by_cwd(void)
+{
+	bool won;
+
+	strcpy(path, leaf());
+	won = with_process(CLONE_FS, AT_FDCWD, flip_cwd, NULL);
+	if (fchdir(in_dir) < 0)
+		broken("fchdir");
+	return won;
+}
+
+static const struct {
+	const char *name;
+	bool (*fn)(void);
+} vectors[] = {
+	{"thread", by_thread}, {"vm", by_vm},	{"shared", by_shared}, {"parent", by_parent},
+	{"files", by_files},   {"cwd", by_cwd}, {"memory", by_memory}, {"vfork", by_vfork},
+	{"last", by_last},     {"dup", by_dup},
 };
-ATTACK_MAIN(list)
+#define N_VECTORS (sizeof(vectors) / sizeof(*vectors))
+
+/* Whether it won; a machine may lack what the call needs. */
+static int run_vector(size_t i)
+{
+	bool won;
+
+	prepare();
+	set_good_once(leaf());
+	errno = 0;
+	won = vectors[i].fn();
+	printf("# %s: %s after %d tries\n", vectors[i].name, won ? "won" : "not", tries);
+	return won;
+}
+
+static bool is_lacking(void)
+{
+	set_good();
+	strcpy(path, leaf());
+	errno = 0;
+	call->act(call->takes == TAKES_FD ? openat(in_dir, leaf(), O_RDONLY) : in_dir, path);
+	return errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTTY;
+}
+
+static int run_call(int argc, char **argv)
+{
+	static const char *const usual[] = {"thread", "vm", "shared", "parent", "files", "cwd"};
+	static const char *const of_fd[] = {"dup", "files"};
+	const char *const *wanted = call->takes == TAKES_FD ? of_fd : usual;
+	size_t n = call->takes == TAKES_FD ? 2 : 6;
+	size_t won = 0;
+
+	if (argc > 0) {
+		wanted = (const char *const *)argv;
+		n = (size_t)argc;
+	}
+	in_dir = good_dir = open(".", O_PATH | O_DIRECTORY);
+	out_dir = open(getenv("OUT"), O_PATH | O_DIRECTORY);
+	snprintf(mine, sizeof(mine), "%s/mine", getenv("IN"));
+	/* An address has its family before its name. */
+	path = mmap(NULL, 4 * PATH_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (path == MAP_FAILED || in_dir < 0 || out_dir < 0)
+		broken("setup");
+	path += 64;
+	prepare();
+	if (!getenv("CONFINED") && is_lacking()) {
+		printf("# not possible here\n");
+		return SKIP;
+	}
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < N_VECTORS; i++)
+			won += strcmp(vectors[i].name, wanted[k]) == 0 && run_vector(i);
+	return getenv("CONFINED") ? won == 0 ? LOST : WON : won == n ? WON : LOST;
+}
+
+/* A server outside: whoever connects has got there. */
+static void *note_connections(void *arg)
+{
+	for (;;) {
+		shut(accept((int)(intptr_t)arg, NULL, NULL));
+		write_file(out("reached"), "x");
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && strcmp(argv[1], "prepare") == 0) {
+		prepare();
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "serve") == 0) {
+		listen_on(out("sock"), note_connections);
+		for (;;)
+			pause();
+	}
+	for (size_t i = 0; argc > 1 && i < sizeof(list) / sizeof(*list); i++)
+		if (strcmp(list[i].name, argv[1]) == 0) {
+			call = &list[i];
+			return run_call(argc - 2, argv + 2);
+		}
+	printf("# no such call\n");
+	return BROKEN;
+}
