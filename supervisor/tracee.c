@@ -91,16 +91,12 @@ static void pin(struct call *c, pid_t tgid)
 		close(mem);
 }
 
-void tracee_pin(struct call *c)
+void tracee_pin(struct call *c, const struct tracee_status *st)
 {
-	struct tracee_status st;
-
-	if (caps_may_ptrace() || tracee_status(c->s, c->tid, &st) < 0)
-		return;
-	pin(c, st.tgid);
+	pin(c, st->tgid);
 	/* A child of vfork shuts its parent's memory with its own, as they are one. */
-	if (member_is(c->s, st.ppid))
-		pin(c, st.ppid);
+	if (member_is(c->s, st->ppid))
+		pin(c, st->ppid);
 }
 
 /* Closes mem and gives the errno of an address: one beyond what a file can have is EINVAL here. */

@@ -24,9 +24,6 @@ int tracee_path(struct call *c, uint64_t addr, char *buf);
 /* Copies a string of at most size - 1 bytes; -ERANGE when longer. */
 int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size);
 
-/* Before a change of identity, after which the kernel may let nobody read the caller's memory: keeps a way to it. */
-void tracee_pin(struct call *c);
-
 /* O_PATH descriptor of the caller's working directory (per thread). */
 int tracee_cwd(struct call *c);
 /* O_PATH descriptor of what the caller's descriptor refers to; -EBADF when it has no such descriptor. A socket
@@ -54,5 +51,8 @@ struct tracee_status {
 	int threads;
 };
 int tracee_status(struct session *s, pid_t tid, struct tracee_status *st);
+
+/* Before a change of identity, after which the kernel may let nobody read the caller's memory: keeps a way to it. */
+void tracee_pin(struct call *c, const struct tracee_status *st);
 
 #endif

@@ -5,16 +5,21 @@
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "supervisor/caps.h"
+#include "supervisor/crew.h"
+#include "supervisor/dumpable.h"
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
 #include "supervisor/member.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+#include "supervisor/tracer.h"
 
 extern const struct sysc sysc_setpriority, sysc_setgroups, sysc_capset;
 
@@ -126,17 +131,61 @@ const struct sysc sysc_ioprio_set = {
 	.doc = DOC_PID,
 };
 
+static bool same_ids(const unsigned a[4], const unsigned b[4])
+{
+	return a[1] == b[1] && a[3] == b[3];
+}
+
+static bool is_one(const unsigned id[4])
+{
+	return id[0] == id[1] && id[1] == id[2];
+}
+
+/*
+ * A change of effective or file system ids shuts the process: where root has no SYS_PTRACE, as in containers, its working
+ * directory and descriptors could not be looked up any more, nor anything of its forked children. So it is opened again
+ * before it goes on. That helps only where real, effective and saved ids are the same: who looks must have all three.
+ */
+static void open_again(struct tracer_hold *h, const struct tracee_status *before)
+{
+	const uint64_t arg[6] = {PR_SET_DUMPABLE, 1};
+	struct tracee_status now;
+	long result;
+
+	if (tracee_status(h->s, h->pid, &now) < 0 || !is_one(now.uid) || !is_one(now.gid) ||
+	    (same_ids(now.uid, before->uid) && same_ids(now.gid, before->gid)))
+		return;
+	/* By itself it would not be. */
+	if (tracer_inject(h, SYS_prctl, arg, &result) == 0 && result == 0)
+		dumpable_set(h->s, now.tgid, false);
+}
+
 /*
  * From now on a process may be another user than the command was at its start, so every caller's identity is looked at.
  * Set before the kernel performs the change.
  */
 static void handle_identity(struct call *c)
 {
+	struct tracee_status before;
+	struct tracer_hold h;
+
 	atomic_store(&c->s->identity_changed, true);
-	/* Groups and capabilities leave the memory as readable as it was. */
-	if (c->sysc != &sysc_setgroups && c->sysc != &sysc_capset)
-		tracee_pin(c);
+	/* Groups and capabilities leave the memory as readable as it was; SYS_PTRACE reads it anyway. */
+	if (c->sysc == &sysc_setgroups || c->sysc == &sysc_capset || caps_may_ptrace() ||
+	    tracee_status(c->s, c->tid, &before) < 0) {
+		call_continue(c);
+		return;
+	}
+	/* One that is traced by another cannot be held: its memory stays readable, the rest does not. */
+	tracee_pin(c, &before);
+	if (!crew_step_aside(c) || tracer_hold(c, &h, false) < 0) {
+		call_continue(c);
+		return;
+	}
 	call_continue(c);
+	if (tracer_wait(&h) == TRACER_STOPPED)
+		open_again(&h, &before);
+	tracer_release(&h);
 }
 
 #define ROW_IDENTITY(call)                                                                                   \

@@ -109,26 +109,26 @@ static const struct change {
 	const char *name;
 	int groups;  /* how many, of GROUP; -1: as they are */
 	int ids[3];  /* real, effective, saved, of user and group alike; -1: as it is */
-	bool mixed;  /* they are not all the same then, or it cannot be looked into for another reason */
+	bool mixed;  /* they are not all the same then, or were not */
 	int without; /* a capability */
 	void (*more)(void);
 } changes[] = {
-	{"root", -1, {-1, -1, -1}, true},
+	{"root", -1, {-1, -1, -1}},
 	{"all ids", 0, {OTHER, OTHER, OTHER}},
 	{"all ids, a group", 1, {OTHER, OTHER, OTHER}},
 	{"setuid()", 0, {-1, -1, -1}, .more = by_setuid},
 	{"effective ids", 0, {-1, OTHER, -1}, true},
 	{"real ids", 0, {OTHER, -1, -1}, true},
 	{"mixed ids", 0, {1111, OTHER, 0}, true},
-	{"file system ids", 0, {-1, -1, -1}, true, .more = file_system_ids},
+	{"file system ids", 0, {-1, -1, -1}, .more = file_system_ids},
 	{"only the gid", 0, {-1, -1, -1}, .more = only_gid},
-	{"only groups", 1, {-1, -1, -1}, true},
-	{"no effective capabilities", 0, {-1, -1, -1}, true, .more = rest_caps},
-	{"no capabilities", 0, {-1, -1, -1}, true, .more = give_up_caps},
-	{"no CHOWN", -1, {-1, -1, -1}, true, .without = 1 + CAP_CHOWN},
-	{"no DAC_OVERRIDE", 0, {-1, -1, -1}, true, .without = 1 + CAP_DAC_OVERRIDE},
-	{"no FOWNER", -1, {-1, -1, -1}, true, .without = 1 + CAP_FOWNER},
-	{"no FSETID", 0, {-1, -1, -1}, true, .without = 1 + CAP_FSETID},
+	{"only groups", 1, {-1, -1, -1}},
+	{"no effective capabilities", 0, {-1, -1, -1}, .more = rest_caps},
+	{"no capabilities", 0, {-1, -1, -1}, .more = give_up_caps},
+	{"no CHOWN", -1, {-1, -1, -1}, .without = 1 + CAP_CHOWN},
+	{"no DAC_OVERRIDE", 0, {-1, -1, -1}, .without = 1 + CAP_DAC_OVERRIDE},
+	{"no FOWNER", -1, {-1, -1, -1}, .without = 1 + CAP_FOWNER},
+	{"no FSETID", 0, {-1, -1, -1}, .without = 1 + CAP_FSETID},
 	{"another with CHOWN", 0, {-1, -1, -1}, .more = keep_chown},
 	{"and back", 0, {-1, OTHER, -1}, true, .more = come_back},
 };
