@@ -34,18 +34,15 @@ static struct memory *find(pid_t pid, const struct member_stat *st)
 	return NULL;
 }
 
-void dumpable_set(const struct session *s, pid_t pid, bool dumpable)
+void dumpable_set(pid_t pid, const struct member_stat *st, bool dumpable)
 {
-	struct member_stat st;
 	struct memory *m;
 
-	if (!member_stat(s, pid, &st))
-		return;
 	pthread_mutex_lock(&known.lock);
-	m = find(pid, &st);
+	m = find(pid, st);
 	if (!m)
 		m = &known.list[known.next++ % LIST_MAX];
-	*m = (struct memory){pid, st.start, st.stack, dumpable};
+	*m = (struct memory){pid, st->start, st->stack, dumpable};
 	pthread_mutex_unlock(&known.lock);
 }
 

@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct member_stat;
 struct session;
 
-/* pid: of a process, not of a thread. */
-void dumpable_set(const struct session *s, pid_t pid, bool dumpable);
+/* pid: of a process, not of a thread; st: its state while it can be looked into. */
+void dumpable_set(pid_t pid, const struct member_stat *st, bool dumpable);
 /* False: the program has been told that it is not dumpable. */
 bool dumpable_get(const struct session *s, pid_t pid);
 

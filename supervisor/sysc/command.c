@@ -145,17 +145,18 @@ static void handle_prctl(struct call *c)
 {
 	bool set = call_int(c, 0) == PR_SET_DUMPABLE;
 	struct tracee_status st;
+	struct member_stat ms;
 
 	if (set && c->arg[1] > 1) {
 		call_error(c, EINVAL);
 		return;
 	}
-	if (tracee_status(c->s, c->tid, &st) < 0) {
+	if (tracee_status(c->s, c->tid, &st) < 0 || !member_stat(c->s, st.tgid, &ms)) {
 		call_error(c, EPERM);
 		return;
 	}
 	if (set)
-		dumpable_set(c->s, st.tgid, c->arg[1] == 1);
+		dumpable_set(st.tgid, &ms, c->arg[1] == 1);
 	/* To be readable is what the supervisor wants: that is done. */
 	if (set ? c->arg[1] == 0 : !dumpable_get(c->s, st.tgid))
 		call_return(c, 0);

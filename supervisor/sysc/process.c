@@ -146,7 +146,8 @@ static bool is_one(const unsigned id[4])
  * directory and descriptors could not be looked up any more, nor anything of its forked children. So it is opened again
  * before it goes on. That helps only where real, effective and saved ids are the same: who looks must have all three.
  */
-static void open_again(struct tracer_hold *h, const struct tracee_status *before)
+static void open_again(struct tracer_hold *h, const struct tracee_status *before,
+		       const struct member_stat *then)
 {
 	const uint64_t arg[6] = {PR_SET_DUMPABLE, 1};
 	struct tracee_status now;
@@ -157,7 +158,7 @@ static void open_again(struct tracer_hold *h, const struct tracee_status *before
 		return;
 	/* By itself it would not be. */
 	if (tracer_inject(h, SYS_prctl, arg, &result) == 0 && result == 0)
-		dumpable_set(h->s, now.tgid, false);
+		dumpable_set(now.tgid, then, false);
 }
 
 /*
@@ -167,12 +168,13 @@ static void open_again(struct tracer_hold *h, const struct tracee_status *before
 static void handle_identity(struct call *c)
 {
 	struct tracee_status before;
+	struct member_stat then;
 	struct tracer_hold h;
 
 	atomic_store(&c->s->identity_changed, true);
 	/* Groups and capabilities leave the memory as readable as it was; SYS_PTRACE reads it anyway. */
 	if (c->sysc == &sysc_setgroups || c->sysc == &sysc_capset || caps_may_ptrace() ||
-	    tracee_status(c->s, c->tid, &before) < 0) {
+	    tracee_status(c->s, c->tid, &before) < 0 || !member_stat(c->s, before.tgid, &then)) {
 		call_continue(c);
 		return;
 	}
@@ -184,7 +186,7 @@ static void handle_identity(struct call *c)
 	}
 	call_continue(c);
 	if (tracer_wait(&h) == TRACER_STOPPED)
-		open_again(&h, &before);
+		open_again(&h, &before, &then);
 	tracer_release(&h);
 }
 
