@@ -49,8 +49,9 @@ void call_return(struct call *c, int64_t val);
 void call_error(struct call *c, int err); /* err > 0 */
 /* For "0 or -errno" results. */
 void call_result(struct call *c, int rc);
-/* Gives the caller a duplicate of fd; closes fd. Answers with the kernel's errno when that cannot be. */
-void call_fd(struct call *c, int fd, bool cloexec);
+/* Gives the caller a duplicate of fd; closes fd. Answers with the kernel's errno when that cannot be. Returns the number
+ * that the caller got, or -errno. */
+int call_fd(struct call *c, int fd, bool cloexec);
 /*
  * Lets the kernel perform the call with the caller's own registers. Only where registers decide, or where the call's
  * effect is judged again at every use.

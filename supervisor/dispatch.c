@@ -87,9 +87,9 @@ void call_result(struct call *c, int rc)
 		call_return(c, rc);
 }
 
-void call_fd(struct call *c, int fd, bool cloexec)
+int call_fd(struct call *c, int fd, bool cloexec)
 {
-	int rc;
+	int rc = -ENOENT;
 
 	if (begin_answer(c, 0)) {
 		rc = notify_answer_fd(c->s->listener, c->id, fd, cloexec);
@@ -97,6 +97,7 @@ void call_fd(struct call *c, int fd, bool cloexec)
 			notify_answer(c->s->listener, c->id, 0, -rc);
 	}
 	close(fd);
+	return rc;
 }
 
 void call_continue(struct call *c)

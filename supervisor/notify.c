@@ -69,9 +69,7 @@ static int add_fd(int listener, uint64_t id, int fd, bool cloexec, uint32_t flag
 
 int notify_answer_fd(int listener, uint64_t id, int fd, bool cloexec)
 {
-	int rc = add_fd(listener, id, fd, cloexec, SECCOMP_ADDFD_FLAG_SEND);
-
-	return rc < 0 ? rc : 0;
+	return add_fd(listener, id, fd, cloexec, SECCOMP_ADDFD_FLAG_SEND);
 }
 
 bool notify_can_send_fd(int listener)

@@ -137,7 +137,7 @@ static void serve(const struct helper *h, int listener, struct probe *p)
 	if (p->notified < 0)
 		return;
 	p->send_fd = notify_answer_fd(listener, n.id, h->sock, true);
-	if (p->send_fd == 0)
+	if (p->send_fd >= 0)
 		p->send_fd = hear(h);
 }
 

@@ -79,6 +79,8 @@ static void do_link(struct call *c, int fromdir, int from, int todir, int to, in
 		call_error(c, EEXIST);
 	else if (e.leaf[e.leaf_len] == '/')
 		call_error(c, ENOENT);
+	else if (o.st.stx_mnt_id != e.dir.st.stx_mnt_id)
+		call_error(c, EXDEV);
 	else if (S_ISDIR(o.st.stx_mode))
 		call_error(c, EPERM);
 	else

@@ -21,6 +21,7 @@
 #include "supervisor/device.h"
 #include "supervisor/judge.h"
 #include "supervisor/path.h"
+#include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
@@ -90,7 +91,10 @@ static void give(struct call *c, int fd, const struct object *o, int flags)
 {
 	if (o && device_is_ptmx(&o->st))
 		device_note_pty(c, fd);
-	call_fd(c, fd, flags & O_CLOEXEC);
+	if (o && terminal_is_taken(c, o, fd, flags))
+		terminal_give(c, fd, flags);
+	else
+		call_fd(c, fd, flags & O_CLOEXEC);
 }
 
 /* Opens the judged pin, in a way that may be waited for, and answers. */
@@ -265,8 +269,13 @@ static void open_tmpfile(struct call *c, const struct opening *q, struct object 
 		call_error(c, ENOTDIR);
 		return;
 	}
-	path_name_entry(c, 0, &e);
-	rc = judge_entry(c, ACCESS_CREATE, &e, &ev);
+	if (dir->deleted &&
+	    dir->st.stx_nlink == 0) { /* no name can ever be beneath it: the kernel says what it says */
+		rc = tracee_check(c) < 0 ? JUDGE_GONE : 0;
+	} else {
+		path_name_entry(c, 0, &e);
+		rc = judge_entry(c, ACCESS_CREATE, &e, &ev);
+	}
 	if (rc) {
 		judge_answer(c, rc);
 		return;

@@ -305,6 +305,8 @@ static void do_rename(struct call *c, int fromdir, int from, int todir, int to, 
 	rc = resolve_entry_at(c, 1, todir, c->arg[to], &r.to);
 	if (rc < 0)
 		path_copy_failed(c, rc);
+	else if (r.from.dir.st.stx_mnt_id != r.to.dir.st.stx_mnt_id)
+		call_error(c, EXDEV);
 	else if (r.from.special || r.to.special) /* EBUSY and its kin, never a success */
 		call_error(c, flags & RENAME_NOREPLACE && !r.from.special ? EEXIST : EBUSY);
 	else

@@ -1,0 +1,176 @@
+/*
+ * Controlling terminals: got by opening a terminal, by TIOCSCTTY, not got, lost; /dev/tty with them.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+#include "probe_calls.h"
+
+#ifndef TIOCGPTPEER
+#define TIOCGPTPEER _IO('T', 0x41)
+#endif
+
+static int master, slave_mode;
+static char slave_name[64];
+
+static void say_tty(const char *label)
+{
+	struct stat st;
+	int fd, sid = -1;
+
+	say(" | %s:", label);
+	fd = (int)x_open("/dev/tty", O_RDWR, 0), result(fd < 0 ? -1 : 0);
+	if (fd < 0)
+		return;
+	fstat(fd, &st);
+	say(" %c%x:%x", S_ISCHR(st.st_mode) ? 'c' : '?',
+	    st.st_rdev == 0x500 || (st.st_rdev >> 8) == 136 ? 5 : 0, 0);
+	ioctl(fd, TIOCGSID, &sid);
+	say(" sid %s pgrp %s",
+	    sid == getpid()    ? "mine"
+	    : sid == getsid(0) ? "of the session"
+			       : "other",
+	    tcgetpgrp(fd) == getpgrp() ? "mine" : "other");
+	close(fd);
+}
+
+static void new_terminal(void)
+{
+	int n, zero = 0;
+
+	master = (int)x_open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC, 0);
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &zero) < 0 || ioctl(master, TIOCGPTN, &n) < 0)
+		die("/dev/ptmx");
+	snprintf(slave_name, sizeof(slave_name), "/dev/pts/%d", n);
+}
+
+static void by_opening(void *arg)
+{
+	int flags = *(int *)arg, fd;
+
+	setsid();
+	say("open(slave, %#x)", flags), say_tty("before");
+	fd = (int)x_open(slave_name, flags, 0), say(" open"), result(fd < 0 ? -1 : 0), describe_fd(fd);
+	say_tty("after"), done();
+	if ((flags & O_ACCMODE) == O_WRONLY) /* asking for it then takes CAP_SYS_ADMIN */
+		return;
+	say("TIOCSCTTY"), result(ioctl(fd, TIOCSCTTY, 0)), say_tty("then"), done();
+	say("a second time"), fd = (int)x_open(slave_name, O_RDWR, 0), result(fd < 0 ? -1 : 0), done();
+	say("TIOCNOTTY"), signal(SIGHUP, SIG_IGN), result(ioctl(fd, TIOCNOTTY, 0)), say_tty("then"), done();
+	fd = (int)x_open(slave_name, O_RDWR, 0);
+	say("opened again"), result(fd < 0 ? -1 : 0), say_tty("then"), done();
+}
+
+static void by_peer(void *arg)
+{
+	int fd;
+
+	(void)arg;
+	setsid();
+	fd = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY);
+	say("TIOCGPTPEER O_NOCTTY"), result(fd < 0 ? -1 : 0), describe_fd(fd), say_tty("then"), done();
+	fd = ioctl(master, TIOCGPTPEER, O_RDWR);
+	say("TIOCGPTPEER"), result(fd < 0 ? -1 : 0), describe_fd(fd), say_tty("then"), done();
+}
+
+static void not_leader(void *arg)
+{
+	int fd, status;
+	pid_t pid;
+
+	(void)arg;
+	setsid();
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		fd = (int)x_open(slave_name, O_RDWR, 0);
+		say("not a leader"), result(fd < 0 ? -1 : 0), say_tty("then");
+		say(" TIOCSCTTY"), result(ioctl(fd, TIOCSCTTY, 0)), say_tty("then"), done();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+}
+
+static void leader_with(void *arg)
+{
+	int fd, pair, status, zero = 0, n;
+	char name[64];
+	pid_t pid;
+
+	(void)arg;
+	setsid();
+	fd = (int)x_open(slave_name, O_RDWR, 0);
+	if (ioctl(fd, TIOCSCTTY, 0) < 0)
+		die("TIOCSCTTY");
+	pair = (int)x_open("/dev/ptmx", O_RDWR, 0), ioctl(pair, TIOCSPTLCK, &zero), ioctl(pair, TIOCGPTN, &n);
+	snprintf(name, sizeof(name), "/dev/pts/%d", n);
+	say("another terminal"), fd = (int)x_open(name, O_RDWR, 0), result(fd < 0 ? -1 : 0), say_tty("then"),
+				 done();
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		say("a child"), say_tty("has it"), setsid(), say_tty("after setsid"), done();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGTTOU, SIG_IGN), setpgid(0, 0);
+		fd = (int)x_open("/dev/tty", O_RDWR, 0);
+		say("tcsetpgrp by /dev/tty"), result(tcsetpgrp(fd, getpgrp())), say_tty("then"), done();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	signal(SIGHUP, SIG_IGN);
+	close(master);
+	say("hung up"), say_tty("then"), done();
+}
+
+static void read_back(void *arg)
+{
+	char buf[32] = "";
+	struct winsize w = {.ws_row = 10, .ws_col = 20};
+	struct termios t;
+	ssize_t n;
+	int fd;
+
+	(void)arg;
+	setsid();
+	fd = (int)x_open(slave_name, O_RDWR, 0), ioctl(fd, TIOCSCTTY, 0), close(fd);
+	fd = (int)x_open("/dev/tty", O_RDWR | O_CLOEXEC, 0);
+	say("termios"), result(tcgetattr(fd, &t)), t.c_lflag &= (tcflag_t) ~(ICANON | ECHO),
+		result(tcsetattr(fd, TCSANOW, &t));
+	say(" size"), result(ioctl(fd, TIOCSWINSZ, &w)), result(ioctl(master, TIOCGWINSZ, &w)),
+		say(" %d", w.ws_row);
+	say(" write"), result(write(fd, "abc", 3)), n = read(master, buf, sizeof(buf)),
+						    say_bytes(buf, n > 0 ? (size_t)n : 0);
+	say(" type"), result(write(master, "xyz", 3)), n = read(fd, buf, sizeof(buf)),
+						       say_bytes(buf, n > 0 ? (size_t)n : 0), done();
+	say("O_NONBLOCK"), fd = (int)x_open("/dev/tty", O_RDONLY | O_NONBLOCK, 0), result(fd < 0 ? -1 : 0),
+			   result(read(fd, buf, 1)), done();
+}
+
+static void each(void (*fn)(void *), int flags)
+{
+	int status;
+
+	new_terminal();
+	slave_mode = flags;
+	status = in_child(fn, &slave_mode);
+	say("ended %#x", status), done();
+	close(master);
+}
+
+static void terminals(void)
+{
+	static const int flags[] = {O_RDWR | O_NOCTTY, O_RDWR, O_RDONLY, O_WRONLY,
+				    O_RDWR | O_NONBLOCK | O_CLOEXEC};
+
+	for (size_t i = 0; i < N(flags); i++)
+		each(by_opening, flags[i]);
+	each(by_peer, 0), each(not_leader, 0), each(leader_with, 0), each(read_back, 0);
+}
+
+const struct section term_sections[] = {{"terminals", terminals}, {NULL, NULL}};
