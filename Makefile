@@ -30,11 +30,11 @@ else ifeq ($(VARIANT),static)
 CFLAGS_VARIANT := $(HARDEN)
 LDFLAGS_VARIANT := -static-pie $(LDHARDEN)
 else ifeq ($(VARIANT),asan)
-CFLAGS_VARIANT := $(SANITIZE_address)
+CFLAGS_VARIANT := $(SANITIZE_address) -DCORDON_NO_LOCKDOWN
 LDFLAGS_VARIANT := -pie
 MAIN_EXTRA := $(OUT)/tests/sanitize.o
 else ifeq ($(VARIANT),tsan)
-CFLAGS_VARIANT := $(SANITIZE_thread)
+CFLAGS_VARIANT := $(SANITIZE_thread) -DCORDON_NO_LOCKDOWN
 LDFLAGS_VARIANT := -pie
 MAIN_EXTRA := $(OUT)/tests/sanitize.o
 else ifeq ($(VARIANT),fuzz)
@@ -138,7 +138,8 @@ $(GEN)/default_ini.c: sandbox.ini
 	 echo '0};'; echo 'const size_t config_default_ini_len = sizeof(config_default_ini) - 1;') > $@
 
 # The seccomp programs, made from the rows with libseccomp at build time.
-$(OUT)/filter_gen: $(TOOL_SRC:%.c=$(OUT)/%.o) $(OUT)/libsupervisor.a $(OUT)/libpolicy.a
+# With all objects and not the library: each states its own calls (lockdown.h).
+$(OUT)/filter_gen: $(TOOL_SRC:%.c=$(OUT)/%.o) $(SUPER_OBJ) $(OUT)/libpolicy.a
 	$(call say,link   )$(LINK) -o $@ $^ -lseccomp $(LIBS_POLICY) $(LIBS_RUN)
 $(GEN)/filter_data.c: $(OUT)/filter_gen
 	@mkdir -p $(@D)

@@ -14,7 +14,6 @@
 #include "supervisor/audit.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -354,10 +353,7 @@ static bool writer_pause(struct audit *a, int error)
 	pthread_mutex_unlock(&a->lock);
 	if (late)
 		return false;
-	if (error == -EAGAIN)
-		outfd_wait(&a->sink.out, RETRY_MS);
-	else
-		poll(NULL, 0, RETRY_MS);
+	outfd_wait(error == -EAGAIN ? &a->sink.out : NULL, RETRY_MS);
 	return true;
 }
 

@@ -12,6 +12,10 @@
 #include <unistd.h>
 
 #include "supervisor/jsonw.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(dup3), OWN(fstat), OWN(newfstatat), OWN(pread64),
+	  OWN(lseek), OWN(fsync), OWN(geteuid));
 
 #define SINK_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 

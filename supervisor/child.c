@@ -16,6 +16,9 @@
 #include "supervisor/compat.h"
 #include "supervisor/filter.h"
 #include "supervisor/landlock.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(recvmsg));
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

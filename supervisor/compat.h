@@ -30,6 +30,9 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
+/* si_code of a SIGSYS that a seccomp filter raised; glibc 2.36 does not name it. */
+#define COMPAT_SYS_SECCOMP 1
+
 /* linux/landlock.h of 6.12 and later. */
 struct compat_landlock_ruleset_attr {
 	uint64_t handled_access_fs;
@@ -45,6 +48,11 @@ struct compat_landlock_ruleset_attr {
 /* The kernel's own restart code. Answered to a caller with a pending signal it makes the kernel handle the
  * signal and restart or interrupt the call as it would have done itself. Never seen by programs then. */
 #define COMPAT_ERESTARTSYS 512
+
+/* glibc 2.36 does not name it. */
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
 
 #ifndef __O_TMPFILE
 #define __O_TMPFILE 020000000

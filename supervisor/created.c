@@ -8,6 +8,9 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 bool judge_is_created(const struct session *s, int dir, const struct statx *self, const char *name,
 		      size_t len, size_t stop)

@@ -12,8 +12,11 @@
 #include "supervisor/compat.h"
 #include "supervisor/dispatch.h"
 #include "supervisor/ident.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/notify.h"
 #include "supervisor/pending.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(read), OWN(write), OWN(rt_sigprocmask), OWN(tgkill));
 
 #define FIRST_WORKERS 2
 #define MAX_WORKERS   256

@@ -8,7 +8,10 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(statx), OWN_IF(ioctl, ARG_IS(1, TIOCGPTN)));
 
 /* Documentation/admin-guide/devices.txt */
 #define MEM_MAJOR    1

@@ -7,9 +7,12 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/ident.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/longname.h"
 #include "supervisor/notify.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat));
 
 static size_t read_link(struct session *s, pid_t tid, const char *what, char *buf, size_t size)
 {

@@ -13,6 +13,7 @@
 
 #include "supervisor/caps.h"
 #include "supervisor/landlock.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/probe.h"
 #include "supervisor/rules.h"
 #include "supervisor/setup.h"
@@ -235,6 +236,14 @@ static void report_aliases(struct report *r, struct mounts *m)
 		row(r, "mount alias", FACT, "and %d more", r->aliases - MAX_ALIASES);
 }
 
+static void report_lockdown(struct report *r)
+{
+	if (lockdown_is_built())
+		row(r, "lockdown", YES, "the supervisor makes the system calls of its own list only");
+	else
+		row(r, "lockdown", OPTIONAL, "none: this is a build for tests");
+}
+
 /* What the policy that a run would use makes of the layers. */
 static void report_policy(struct report *r, const struct loaded *l, unsigned features, bool loaded, int abi)
 {
@@ -272,6 +281,7 @@ static void report_probes(struct report *r, const struct probe *p, const struct 
 	report_seccomp(r, p);
 	report_memory(r, p);
 	report_landlock(r, abi, p->landlock);
+	report_lockdown(r);
 	report_modules(r);
 	report_identity(r, caps);
 	report_container(r, is_inside(p));

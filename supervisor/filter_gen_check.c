@@ -33,7 +33,7 @@ struct candidates {
 };
 
 struct check {
-	const struct gen_program *p;
+	const struct gen_set *set;
 	struct sock_fprog prog;
 	unsigned features;
 	unsigned differences;
@@ -55,11 +55,11 @@ static void tell(struct check *c, const struct seccomp_data *d, uint32_t want, u
 	if (c->differences++ >= MAX_TOLD)
 		return;
 	fprintf(stderr,
-		"filter_gen: features %u, arch %#x, number %d (%s), "
+		"filter_gen: %s %u, arch %#x, number %d (%s), "
 		"args %#llx %#llx %#llx %#llx %#llx %#llx: expected %#x, program says %#x (%s)\n",
-		c->features, d->arch, d->nr, sysc_by_nr(d->nr) ? sysc_by_nr(d->nr)->name : "unknown",
-		d->args[0], d->args[1], d->args[2], d->args[3], d->args[4], d->args[5], want, got,
-		bpf_fault_text(fault));
+		c->set->name, c->features, d->arch, d->nr,
+		sysc_by_nr(d->nr) ? sysc_by_nr(d->nr)->name : "unknown", d->args[0], d->args[1], d->args[2],
+		d->args[3], d->args[4], d->args[5], want, got, bpf_fault_text(fault));
 }
 
 static void compare(struct check *c, const struct seccomp_data *d, bool number_only, uint32_t want)
@@ -174,18 +174,19 @@ static void check_number(struct check *c, int nr)
 {
 	struct seccomp_data d = {.nr = nr | X32_BIT, .arch = NATIVE};
 	static const uint32_t foreign[] = {AUDIT_ARCH_I386, AUDIT_ARCH_ARM, OTHER, 0, ~0U};
-	const struct sysc *row = sysc_by_nr(nr);
+	const struct sysc unknown = {.name = "unknown", .action = c->set->otherwise};
+	const struct sysc *row = nr >= 0 && nr < GEN_NUMBERS ? c->set->by_nr[nr] : NULL;
 
-	check_row(c, row ? row : &(const struct sysc){.name = "unknown"}, nr);
-	compare(c, &d, true, gen_return(SYSC_ENOSYS, 0));
+	check_row(c, row ? row : &unknown, nr);
+	compare(c, &d, true, gen_return(c->set->otherwise, 0));
 	d.nr = nr;
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		d.arch = foreign[i];
-		compare(c, &d, true, gen_return(SYSC_ENOSYS, 0));
+		compare(c, &d, true, gen_return(c->set->otherwise, 0));
 	}
 }
 
-unsigned gen_check_program(const struct gen_program *p, unsigned features)
+unsigned gen_check_program(const struct gen_program *p, const struct gen_set *set)
 {
 	static const int odd[] = {-1, INT32_MIN, INT32_MAX, X32_BIT - 1, 0x10000, 0x8000};
 	struct check *c = calloc(1, sizeof(*c));
@@ -193,9 +194,9 @@ unsigned gen_check_program(const struct gen_program *p, unsigned features)
 
 	if (!c)
 		return 1;
-	*c = (struct check){.p = p, .features = features, .random = 0x9e3779b97f4a7c15};
+	*c = (struct check){.set = set, .features = set->features, .random = 0x9e3779b97f4a7c15};
 	c->prog = (struct sock_fprog){.len = (unsigned short)p->len, .filter = (struct sock_filter *)p->code};
-	for (int nr = 0; nr < 1024; nr++)
+	for (int nr = 0; nr < GEN_NUMBERS; nr++)
 		check_number(c, nr);
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
 		check_number(c, odd[i]);

@@ -51,6 +51,7 @@ static void print_answer(FILE *out, enum sysc_action action, int err)
 	case SYSC_ERRNO:
 		fputs(name ? name : "?", out);
 		break;
+	case SYSC_TRAP:
 	case SYSC_ENOSYS:
 	default:
 		fputs("ENOSYS", out);

@@ -27,6 +27,8 @@ uint32_t gen_return(enum sysc_action action, int err)
 		return SECCOMP_RET_ALLOW;
 	case SYSC_NOTIFY:
 		return SECCOMP_RET_USER_NOTIF;
+	case SYSC_TRAP:
+		return SECCOMP_RET_TRAP;
 	case SYSC_EPERM:
 		return SECCOMP_RET_ERRNO | EPERM;
 	case SYSC_ERRNO:

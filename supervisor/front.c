@@ -16,11 +16,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/mqueue.h"
+#include "supervisor/sysc.h"
 #include "supervisor/sysv.h"
 #include "supervisor/tmpdir.h"
 #include "supervisor/tracer.h"
+
+OWN_CALLS(OWN_BOTH, OWN(kill), OWN(wait4), OWN(clock_nanosleep), OWN(getpid));
+OWN_CALLS(OWN_FRONT, OWN(openat), OWN(sendto), OWN(recvfrom), OWN(read), OWN_OLD(poll, ppoll),
+	  OWN(rt_sigaction), OWN(rt_sigprocmask), OWN(tgkill));
 
 #define SI_FROM_KERNEL 0x80
 
@@ -150,18 +156,34 @@ void front_remove_left(const struct front_left *left)
 	mqueues_end(left->mqueues);
 }
 
-/* The supervisor is gone without a word: it was killed. */
+/* The supervisor is gone without a word: it was killed, or (forbidden >= 0) ended by its own lockdown. */
 static int supervisor_died(pid_t supervisor, const struct session *none, unsigned long long since,
-			   const struct front_left *left)
+			   const struct front_left *left, int forbidden)
 {
+	const struct sysc *call = sysc_by_nr(forbidden);
 	int status = 0;
 
 	waitpid(supervisor, &status, 0);
 	front_end_children(none, 0, since);
 	front_remove_left(left);
+	if (forbidden >= 0) {
+		fprintf(stderr,
+			"cordon: the supervisor was about to make a system call that is not its own (%s, %d) "
+			"and ended; "
+			"the command was ended with it. This is a fault of cordon: please report it\n",
+			call ? call->name : "unknown", forbidden);
+		return 125;
+	}
 	fprintf(stderr, "cordon: the supervisor was ended by signal %d; the command was ended with it\n",
 		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 125;
+}
+
+static int not_locked(int rc, const struct front_message *m)
+{
+	if (m->kind != FRONT_EXIT || m->value != 125)
+		fprintf(stderr, "cordon: the front cannot be locked down by seccomp: %s\n", strerror(-rc));
+	return 125;
 }
 
 int front_wait(pid_t supervisor, int sock, const struct front_left *left)
@@ -170,6 +192,7 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 	struct member_stat self = {.start = 0};
 	struct front_message m;
 	struct pollfd p[2];
+	int forbidden = -1, rc;
 	sigset_t all;
 	ssize_t n;
 
@@ -178,6 +201,10 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 	sigfillset(&all);
 	p[0] = (struct pollfd){.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .events = POLLIN};
 	p[1] = (struct pollfd){.fd = sock, .events = POLLIN};
+	rc = lockdown_front();
+	if (rc < 0)
+		/* The supervisor takes it for our end, unless it failed at the same before and says so itself. */
+		shutdown(sock, SHUT_WR);
 	for (;;) {
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			break;
@@ -193,12 +220,16 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 			break;
 		if (m.kind == FRONT_STOPPED) {
 			stop_self(m.value);
+		} else if (m.kind == FRONT_FORBIDDEN) {
+			forbidden = m.value;
 		} else if (m.kind == FRONT_EXIT || m.kind == FRONT_KILLED) {
 			waitpid(supervisor, NULL, 0);
 			/* What the supervisor could not end, if anything, is ours now. */
 			front_end_children(&none, 0, self.start);
+			if (rc < 0)
+				return not_locked(rc, &m);
 			return m.kind == FRONT_EXIT ? m.value : die_by(m.value);
 		}
 	}
-	return supervisor_died(supervisor, &none, self.start, left);
+	return supervisor_died(supervisor, &none, self.start, left, forbidden);
 }

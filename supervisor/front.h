@@ -11,12 +11,12 @@
 
 #include "supervisor/session.h"
 
-enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT, FRONT_KILLED };
+enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT, FRONT_KILLED, FRONT_FORBIDDEN };
 
 /* On a SOCK_SEQPACKET pair between the two. */
 struct front_message {
 	enum front_kind kind;
-	int value; /* exit status with FRONT_EXIT, else a signal's number */
+	int value; /* exit status with FRONT_EXIT, a system call with FRONT_FORBIDDEN, else a signal's number */
 };
 
 /* What is removed at the end, by the front if the supervisor could not. */

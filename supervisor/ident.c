@@ -9,7 +9,10 @@
 
 #include "supervisor/caps.h"
 #include "supervisor/compat.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(setgroups), OWN(setresgid), OWN(setresuid), OWN(setfsgid), OWN(setfsuid));
 
 /* In what this thread now is someone else. */
 enum { TOOK_GROUPS = 1 << 0, TOOK_GIDS = 1 << 1, TOOK_UIDS = 1 << 2, TOOK_CAPS = 1 << 3 };

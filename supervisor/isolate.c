@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(openat), OWN(close), OWN_READDIR);
 
 void isolate_refuse(struct call *c, const char *op, pid_t pid)
 {

@@ -10,12 +10,15 @@
 #include "supervisor/device.h"
 #include "supervisor/idset.h"
 #include "supervisor/literals.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
 #include "supervisor/nameless.h"
 #include "supervisor/mqueue.h"
 #include "supervisor/quiet.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(close), OWN(statx), OWN_FACCESSAT);
 
 bool judge_is_write(enum access a)
 {

@@ -8,6 +8,9 @@
 
 #include "supervisor/hash.h"
 #include "supervisor/ident.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(statx));
 
 #define FRESH_NS 1000000000LL
 

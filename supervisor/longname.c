@@ -7,6 +7,10 @@
 #include <unistd.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN(readlinkat), OWN(lseek), OWN_READDIR,
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 /* Entries looked at for one name: a directory of a million entries on the way is not worth it. */
 #define LOOK_MAX 200000

@@ -8,6 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_BOTH, OWN(openat), OWN(close), OWN(read), OWN_READDIR);
+
 bool member_stat(const struct session *s, pid_t pid, struct member_stat *st)
 {
 	char name[32], buf[1024];

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(newfstatat));
+
 struct mount {
 	uint64_t id;
 	unsigned major, minor;

@@ -12,7 +12,11 @@
 #include <unistd.h>
 
 #include "supervisor/ident.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/siphash.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(mq_open));
+OWN_CALLS(OWN_BOTH, OWN(mq_unlink));
 
 /* The kernel allows 256 in all (fs.mqueue.queues_max) to those without privilege. */
 #define QUEUES_MAX  1024

@@ -4,6 +4,13 @@
 #include <string.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN_OLD(poll, ppoll), OWN_IF(ioctl, ARG_IS(1, SECCOMP_IOCTL_NOTIF_RECV)),
+	  OWN_IF(ioctl, ARG_IS(1, SECCOMP_IOCTL_NOTIF_SEND)),
+	  OWN_IF(ioctl, ARG_IS(1, SECCOMP_IOCTL_NOTIF_ID_VALID)),
+	  OWN_IF(ioctl, ARG_IS(1, SECCOMP_IOCTL_NOTIF_ADDFD)),
+	  OWN_IF(ioctl, ARG_IS(1, SECCOMP_IOCTL_NOTIF_SET_FLAGS)));
 
 bool notify_sync_wake_up(int listener)
 {

@@ -11,6 +11,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(write), OWN(sendto), OWN(close), OWN_OLD(poll, ppoll));
+
 #define STACK_SIZE (64 * 1024)
 
 int outfd_adopt(struct outfd *o, int fd)
@@ -85,7 +89,7 @@ ssize_t outfd_write(const struct outfd *o, const char *buf, size_t len)
 
 void outfd_wait(const struct outfd *o, int ms)
 {
-	struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+	struct pollfd p = {.fd = o ? o->fd : -1, .events = POLLOUT};
 
 	poll(&p, 1, ms);
 }
@@ -102,6 +106,7 @@ int outfd_thread_start(pthread_t *t, void *(*run)(void *), void *arg)
 	r = pthread_attr_setstacksize(&attr, least > STACK_SIZE ? (size_t)least : STACK_SIZE);
 	if (r == 0) {
 		sigfillset(&all);
+		sigdelset(&all, SIGSYS); /* see lockdown.h */
 		pthread_sigmask(SIG_SETMASK, &all, &old);
 		r = pthread_create(t, &attr, run, arg);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);

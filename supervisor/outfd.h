@@ -31,7 +31,7 @@ void outfd_close(struct outfd *o);
 
 /* Bytes written, or -errno; -EAGAIN when it would block. A short count is possible. */
 ssize_t outfd_write(const struct outfd *o, const char *buf, size_t len);
-/* Waits until it is writable (or broken), at most so long. */
+/* Waits until it is writable (or broken), at most so long. NULL: so long. */
 void outfd_wait(const struct outfd *o, int ms);
 
 /* A thread with a small stack and all signals blocked, so that SIGPIPE and SIGXFSZ become errors of the write

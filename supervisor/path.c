@@ -7,7 +7,10 @@
 #include <sys/xattr.h>
 
 #include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(getxattr));
 
 const char *path_proc(int fd, char *buf)
 {

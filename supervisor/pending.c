@@ -8,9 +8,12 @@
 #include <stdlib.h>
 
 #include "supervisor/dispatch.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN_READDIR);
 
 /* Looking at threads costs: every so many looks, so many of them. */
 #define THREADS_EVERY 16

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/longname.h"
 #include "supervisor/mounts.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat2), OWN(close), OWN(fstat), OWN(statx), OWN(readlinkat));
 
 void object_close(struct object *o)
 {

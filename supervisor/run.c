@@ -34,6 +34,7 @@
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
 #include "supervisor/load.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/message.h"
 #include "supervisor/mqueue.h"
 #include "supervisor/notify.h"
@@ -44,6 +45,10 @@
 #include "supervisor/sysv.h"
 #include "supervisor/tmpdir.h"
 #include "supervisor/tracer.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(epoll_create1), OWN(epoll_ctl), OWN_OLD(epoll_wait, epoll_pwait), OWN(recvfrom),
+	  OWN(sendto), OWN(read), OWN(close), OWN(kill), OWN(wait4),
+	  OWN_IF(ptrace, ARG_IS(0, PTRACE_DETACH)));
 
 #define NOT_SET_UP 125
 #define GRACE_MS   1000
@@ -228,11 +233,29 @@ static bool get_listener(struct run *r)
 	return false;
 }
 
-/* Out of reach of terminal signals, and of processes of the same user that would look into it. */
-static void shield(void)
+/* Out of reach of terminal signals, and of processes of the same user that would look into it; no more privileges. */
+static bool shield(struct run *r)
 {
+	int rc;
+
 	setpgid(0, 0);
 	prctl(PR_SET_DUMPABLE, 0);
+	rc = lockdown_prepare(r->front);
+	if (rc < 0)
+		fprintf(stderr, "cordon: the supervisor cannot be locked down by seccomp: %s\n",
+			strerror(-rc));
+	return rc == 0;
+}
+
+/* With all threads, and while the child still prepares itself. From here on: only calls that are stated. */
+static bool lock_down(void)
+{
+	int rc = lockdown_supervisor();
+
+	if (rc < 0)
+		fprintf(stderr, "cordon: the supervisor cannot be locked down by seccomp: %s\n",
+			strerror(-rc));
+	return rc == 0;
 }
 
 static bool start(struct run *r)
@@ -259,7 +282,8 @@ static bool start(struct run *r)
 	}
 	for (size_t i = 0; i < RESERVE; i++)
 		r->reserve[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	shield();
+	if (!shield(r))
+		return false;
 	umask(0);
 	setrlimit(RLIMIT_NOFILE, &lim);
 	records_start(&r->s, &r->l, r->argv, r->abi);
@@ -270,7 +294,7 @@ static bool start(struct run *r)
 		fprintf(stderr, "cordon: no threads: %s\n", strerror(errno));
 		return false;
 	}
-	if (!get_listener(r) || !setup_check_kernel(&r->s, readable))
+	if (!lock_down() || !get_listener(r) || !setup_check_kernel(&r->s, readable))
 		return false;
 	notify_sync_wake_up(r->s.listener);
 	crew_receive(r->crew);

@@ -20,12 +20,15 @@
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
 #include "supervisor/literals.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
 #include "supervisor/sockets.h"
 #include "supervisor/sysc.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(openat2), OWN(close));
 
 extern char **environ;
 

@@ -5,6 +5,10 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(getrandom));
+
 void siphash_key_make(struct siphash_key *key)
 {
 	if (getrandom(key, sizeof(*key), GRND_NONBLOCK) == (ssize_t)sizeof(*key))

@@ -22,6 +22,7 @@ enum sysc_action {
 	SYSC_ERRNO, /* with .err */
 	SYSC_ALLOW,
 	SYSC_NOTIFY, /* the supervisor's .handle answers */
+	SYSC_TRAP,   /* SIGSYS; only in the lists of cordon's own processes: lockdown.h */
 };
 
 /* What a session needs; picks the program. */

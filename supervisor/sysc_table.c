@@ -104,6 +104,7 @@ static enum sysc_action with_errno(enum sysc_action action, int row_err, int *er
 		break;
 	case SYSC_ALLOW:
 	case SYSC_NOTIFY:
+	case SYSC_TRAP:
 		*err = 0;
 		break;
 	case SYSC_ENOSYS:

@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_BOTH, OWN(openat), OWN(close), OWN(fchmod), OWN_OLD(chmod, fchmodat), OWN(renameat),
+	  OWN(unlinkat), OWN_OLD(rmdir, unlinkat), OWN_READDIR);
+
 int tmpdir_name(char *path, size_t size)
 {
 	const char *base = getenv("TMPDIR");

@@ -10,9 +10,13 @@
 #include "supervisor/caps.h"
 #include "supervisor/compat.h"
 #include "supervisor/ident.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
+	  OWN(process_vm_readv), OWN(process_vm_writev));
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;

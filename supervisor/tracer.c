@@ -12,7 +12,13 @@
 #include <unistd.h>
 
 #include "supervisor/caps.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
+
+#define OWN_REQUEST(request) OWN_IF(ptrace, ARG_IS(0, request))
+OWN_CALLS(OWN_BOTH, OWN(wait4));
+OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(tgkill), OWN_REQUEST(PTRACE_SEIZE), OWN_REQUEST(PTRACE_INTERRUPT),
+	  OWN_REQUEST(PTRACE_DETACH), OWN_REQUEST(PTRACE_KILL), OWN_REQUEST(PTRACE_GETEVENTMSG));
 
 /* How long to wait for news before it is asked whether the caller is still there: its death may go unreported, when
  * another thread of its process runs exec. */
@@ -258,6 +264,9 @@ void tracer_kill(struct tracer_hold *h)
 }
 
 #ifdef __x86_64__
+OWN_CALLS(OWN_SUPERVISOR, OWN_REQUEST(PTRACE_SYSCALL), OWN_REQUEST(PTRACE_GETREGS),
+	  OWN_REQUEST(PTRACE_SETREGS), OWN_REQUEST(PTRACE_GETSIGMASK), OWN_REQUEST(PTRACE_SETSIGMASK));
+
 /* Lets it run to where a system call begins or ends. Signals are blocked then, but for SIGSTOP. */
 static int run_to_call(struct tracer_hold *h, int ms)
 {

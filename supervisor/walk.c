@@ -10,6 +10,7 @@
  * Directories may be moved while we walk: every step starts from a pinned descriptor, so the walk is one that
  * the caller could have made itself, and what it ends at is judged by its own name afterwards.
  */
+#include "supervisor/lockdown.h"
 #include "supervisor/resolve.h"
 
 #include <ctype.h>
@@ -22,6 +23,9 @@
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(readlinkat), OWN(geteuid),
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 #define MAX_LINKS     40 /* as the kernel's MAXSYMLINKS */
 #define PROC_ROOT_INO 1

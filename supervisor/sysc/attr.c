@@ -16,8 +16,12 @@
 
 #include "supervisor/change.h"
 #include "supervisor/device.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN_OLD(chmod, fchmodat), OWN(fchownat), OWN(utimensat), OWN(truncate), OWN(tgkill),
+	  OWN_IF(prlimit64, ARG_IS(2, 0)));
 
 struct attr {
 	mode_t mode;

@@ -18,9 +18,14 @@
 #include "supervisor/change.h"
 #include "supervisor/dumpable.h"
 #include "supervisor/isolate.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_IF(fcntl, ARG_IS(1, F_SET_RW_HINT)),
+	  OWN_IF(ioctl, ARG_IS(1, FS_IOC_SETFLAGS)), OWN_IF(ioctl, ARG_IS(1, FS_IOC_FSSETXATTR)),
+	  OWN_IF(ioctl, ARG_IS(1, FS_IOC_SETVERSION)));
 
 /* Signals of a descriptor go to a process that is named here, without any kill call. */
 static void set_owner(struct call *c)

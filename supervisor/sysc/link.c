@@ -10,8 +10,11 @@
 
 #include "supervisor/change.h"
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(linkat));
 
 static int act_link(struct call *c, const struct object *from, struct entry *to)
 {

@@ -9,8 +9,14 @@
 #include <unistd.h>
 
 #include "supervisor/change.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(mkdirat), OWN(symlinkat), OWN_IF(mknodat, ARG_NONE(2, S_IFMT)),
+	  OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFREG)), OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFIFO)),
+	  OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFSOCK)),
+	  OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFCHR), ARG_IS(3, 0)));
 
 struct make {
 	mode_t mode;

@@ -20,10 +20,13 @@
 #include "supervisor/crew.h"
 #include "supervisor/device.h"
 #include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(newfstatat), OWN(readlinkat), OWN_IF(prlimit64, ARG_IS(2, 0)));
 
 #define RETRIES 16
 /* O_TMPFILE is this and O_DIRECTORY. */

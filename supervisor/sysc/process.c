@@ -16,10 +16,13 @@
 #include "supervisor/dumpable.h"
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(setpriority), OWN(ioprio_set));
 
 extern const struct sysc sysc_setpriority, sysc_setgroups, sysc_capset;
 

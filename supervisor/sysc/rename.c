@@ -19,7 +19,10 @@
 #include "supervisor/change.h"
 #include "supervisor/compat.h"
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(newfstatat), OWN(renameat2));
 
 /* More than this is not looked at: EXDEV makes programs copy instead, each file judged by itself. The depth is
  * bounded by a worker's stack and descriptors. */

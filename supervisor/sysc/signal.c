@@ -18,9 +18,13 @@
 
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pidfd_open),
+	  OWN(pidfd_send_signal));
 
 struct sending {
 	struct session *s;

@@ -1,6 +1,5 @@
 /*
- * Sockets. Unix stream and seqpacket sockets are made by the supervisor and may be connected to what the session itself
- * bound. All else that could reach beyond the session is closed.
+ * Sockets. Unix stream and seqpacket sockets are made by the supervisor and reach what the session itself bound.
  *
  * No datagram socket that can name its destination exists inside, so that send and sendmsg need no judging: a Unix
  * datagram pair is made as a seqpacket pair, which keeps message bounds and cannot name anyone.
@@ -17,17 +16,21 @@
 #include <unistd.h>
 
 #include "supervisor/change.h"
+#include "supervisor/compat.h"
 #include "supervisor/crew.h"
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/notify.h"
 #include "supervisor/path.h"
 #include "supervisor/pending.h"
 #include "supervisor/sockets.h"
 #include "supervisor/tracee.h"
 
-#ifndef IPPROTO_MPTCP
-#define IPPROTO_MPTCP 262
-#endif
+OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN_IF(socketpair, ARG_IS(0, AF_UNIX)),
+	  OWN(connect), OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(close), OWN(fstat),
+	  OWN(fchmod), OWN(renameat2), OWN_OLD(unlink, unlinkat), OWN(statx),
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+
 #define TYPE_MASK   0xf
 #define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
 
@@ -476,9 +479,8 @@ const struct sysc sysc_socketpair = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_DGRAM)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_RAW))),
 	.handle = handle_socketpair,
-	.doc = "Stream and seqpacket pairs are left to the kernel; a datagram pair becomes a seqpacket pair, "
-	       "which "
-	       "cannot name a destination.",
+	.doc = "Stream and seqpacket pairs are the kernel's; a datagram pair becomes a nameless seqpacket "
+	       "pair.",
 };
 
 #define ROW(call, word, text)                                                                                \

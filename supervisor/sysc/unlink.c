@@ -10,7 +10,10 @@
 
 #include "supervisor/change.h"
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(unlinkat));
 
 /* A name is gone; with the last one the inode may become anything. */
 static void forget(struct call *c, const struct entry *e)

@@ -13,9 +13,12 @@
 
 #include "supervisor/change.h"
 #include "supervisor/compat.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/sysc_nr.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(setxattr), OWN(removexattr), OWN(file_setattr));
 
 struct xattr {
 	char name[XATTR_NAME_MAX + 1];
