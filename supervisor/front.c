@@ -25,7 +25,7 @@
 #include "supervisor/tracer.h"
 
 OWN_CALLS(OWN_BOTH, OWN(kill), OWN(wait4), OWN(clock_nanosleep), OWN(getpid));
-OWN_CALLS(OWN_FRONT, OWN(openat), OWN(sendto), OWN(recvfrom), OWN(read), OWN_OLD(poll, ppoll),
+OWN_CALLS(OWN_FRONT, OWN(openat), OWN(shutdown), OWN(sendto), OWN(recvfrom), OWN(read), OWN_OLD(poll, ppoll),
 	  OWN(rt_sigaction), OWN(rt_sigprocmask), OWN(tgkill));
 
 #define SI_FROM_KERNEL 0x80

@@ -18,7 +18,8 @@
 #include "supervisor/quiet.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(close), OWN(statx), OWN_FACCESSAT);
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN_FACCESSAT,
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 bool judge_is_write(enum access a)
 {

@@ -18,8 +18,8 @@
 #include "supervisor/session.h"
 #include "supervisor/hash.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(fstat), OWN_READDIR, OWN(readlinkat), OWN(getsockopt),
-	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN_READDIR, OWN(readlinkat),
+	  OWN(getsockopt), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 #define FIRST_SWEEP 64
 #define MAX_SOCKETS 65536
