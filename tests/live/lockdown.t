@@ -9,7 +9,7 @@ printf '[filesystem]\nallow_write = in\nallow_own = own\n[audit]\nfile = trail.j
 run() { timeout 60 "$CORDON" -q -p policy.ini "$@"; }
 
 locked=yes
-grep -q __[at]san_init "$CORDON" && locked=no
+grep -q '__[at]san_init' "$CORDON" && locked=no
 same '-v says whether the supervisor is locked down' $locked \
 	"$("$CORDON" -v -p policy.ini true 2>&1 | grep -q 'supervisor locked down' && echo yes || echo no)"
 same 'so does doctor' $locked \
