@@ -15,7 +15,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/siphash.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(mq_open));
+OWN_CALLS(OWN_SUPERVISOR, OWN(mq_open), OWN(geteuid));
 OWN_CALLS(OWN_BOTH, OWN(mq_unlink));
 
 /* The kernel allows 256 in all (fs.mqueue.queues_max) to those without privilege. */

@@ -20,9 +20,13 @@
 #include "supervisor/crew.h"
 #include "supervisor/dispatch.h"
 #include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/mqueue.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(fstatfs), OWN_OLD(readlink, readlinkat),
+	  OWN(mq_getsetattr), OWN(mq_timedsend), OWN(mq_timedreceive));
 
 #ifndef MQUEUE_MAGIC
 #define MQUEUE_MAGIC 0x19800202

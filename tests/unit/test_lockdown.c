@@ -87,6 +87,7 @@ static void test_never(void **state)
 		assert_int_equal(FRONT(never[i], 0, 0, 0), TRAPS);
 	}
 	assert_int_equal(SUPERVISOR(SYS_rt_sigaction, SIGSYS, 0, 0), TRAPS);
+	assert_int_equal(SUPERVISOR(SYS_prctl, PR_SET_DUMPABLE, 1, 0), TRAPS);
 	assert_int_equal(answer(&lockdown_supervisor_program, AUDIT_ARCH_I386, SYS_read, 0, 0, 0), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_read | 0x40000000, 0, 0, 0), TRAPS);
 }
