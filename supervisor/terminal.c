@@ -7,9 +7,13 @@
 
 #include "supervisor/crew.h"
 #include "supervisor/device.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
+
+/* isatty() */
+OWN_CALLS(OWN_SUPERVISOR, OWN_IF(ioctl, ARG_IS(1, TCGETS)));
 
 static bool is_leader_without(struct call *c)
 {
