@@ -61,7 +61,7 @@ struct session {
 	pid_t supervisor; /* our own pid */
 	pid_t command;	  /* the confined command's pid */
 	struct identity identity;
-	bool protected_symlinks; /* fs.protected_symlinks */
+	int protected_symlinks, protected_regular, protected_fifos; /* fs.protected_* */
 
 	struct stdio_object stdio[SESSION_STDIO_MAX];
 	int n_stdio;

@@ -24,6 +24,7 @@
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
 #include "supervisor/sockets.h"
+#include "supervisor/sticky.h"
 #include "supervisor/sysc.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
@@ -118,18 +119,6 @@ static void merge_stdio(struct session *s)
 			if (s->stdio[i].dev == s->stdio[j].dev && s->stdio[i].ino == s->stdio[j].ino &&
 			    s->stdio[i].accmode != s->stdio[j].accmode)
 				s->stdio[i].accmode = s->stdio[j].accmode = O_RDWR;
-}
-
-static bool read_sysctl(const char *name)
-{
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
-	char c = '0';
-
-	if (fd >= 0 && read(fd, &c, 1) < 0)
-		c = '0';
-	if (fd >= 0)
-		close(fd);
-	return c != '0';
 }
 
 static void seal_path(struct session *s, const char *path)
@@ -248,7 +237,7 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 	s->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (s->proc < 0 || s->self_fd < 0 || s->root < 0 || fstat(s->proc, &st) < 0)
 		return fail("/proc is needed");
-	s->protected_symlinks = read_sysctl("/proc/sys/fs/protected_symlinks");
+	sticky_init(s);
 	for (int fd = 0; fd <= 2; fd++)
 		note_stdio(s, fd);
 	for (size_t i = 0; i < o->n_keep_fds; i++)

@@ -22,6 +22,7 @@
 #include "supervisor/ident.h"
 #include "supervisor/member.h"
 #include "supervisor/mounts.h"
+#include "supervisor/sticky.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(readlinkat), OWN(geteuid),
@@ -233,19 +234,6 @@ static int follow_magic(struct walk *w, const char *name, int *fd)
 	return 0;
 }
 
-/* fs.protected_symlinks: in a sticky directory that all may write, only one's own links and those of the
- * directory's owner are followed. The kernel checks its own walks only. */
-static bool link_is_protected(struct walk *w, const struct stat *link)
-{
-	struct stat dir;
-
-	if (!w->c->s->protected_symlinks || fstat(w->cur, &dir) < 0)
-		return false;
-	if (!(dir.st_mode & S_ISVTX) || !(dir.st_mode & S_IWOTH))
-		return false;
-	return link->st_uid != dir.st_uid && link->st_uid != geteuid();
-}
-
 /* fd is a symbolic link named name in w->cur. Puts what it stands for in front of the rest, or, for a magic
  * link, replaces *fd by the object. Returns 1 when *fd is the object to go on with, 0 when the rest changed. */
 static int follow(struct walk *w, const char *name, const struct stat *st, bool directory, int *fd)
@@ -272,7 +260,7 @@ static int follow(struct walk *w, const char *name, const struct stat *st, bool 
 		if (rc != -EINVAL)
 			return rc;
 	}
-	if (link_is_protected(w, st))
+	if (sticky_hides_link(w->c->s, w->cur, st))
 		return -EACCES;
 	n = readlinkat(*fd, "", text, sizeof(text));
 	if (n < 0)

@@ -22,6 +22,7 @@
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
+#include "supervisor/sticky.h"
 #include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
@@ -125,13 +126,13 @@ static void open_pin(struct call *c, const struct object *o, int flags)
 }
 
 /* O_CREAT on something that is there. 0 or the kernel's errno for it. */
-static int existing_with_creat(const struct object *o, int flags)
+static int existing_with_creat(const struct call *c, const struct object *o, int flags)
 {
 	if (flags & O_EXCL)
 		return EEXIST;
 	if (S_ISDIR(o->st.stx_mode))
 		return EISDIR;
-	return 0;
+	return !S_ISLNK(o->st.stx_mode) && sticky_refuses_creat(c->s, o) ? EACCES : 0;
 }
 
 /*
@@ -162,7 +163,7 @@ static void open_existing(struct call *c, const struct opening *q, struct object
 	int flags = q->flags, rc = 0;
 
 	if (flags & O_CREAT)
-		rc = existing_with_creat(o, flags);
+		rc = existing_with_creat(c, o, flags);
 	if (rc == 0 && S_ISLNK(o->st.stx_mode) && !(flags & O_DIRECTORY))
 		rc = ELOOP; /* O_NOFOLLOW: reopening the pin would not say so */
 	if (rc) {
