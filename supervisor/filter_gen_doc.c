@@ -23,7 +23,9 @@ static const char *const intro =
 	"Words in brackets\n"
 	"say when a condition exists: *reads* when reading is restricted or recorded, *exec* when programs "
 	"are, *ident* when the\n"
-	"command starts with capabilities, *hide* when what may not be read looks absent.\n"
+	"command starts with capabilities, *hide* when what may not be read looks absent, *unscoped* when "
+	"the kernel has no\n"
+	"scope for signals (Landlock before ABI 6, or none).\n"
 	"\n"
 	"| call | registers | otherwise | |\n"
 	"|---|---|---|---|\n";
@@ -61,7 +63,7 @@ static void print_answer(FILE *out, enum sysc_action action, int err)
 
 static void print_features(FILE *out, unsigned on, unsigned off)
 {
-	static const char *const names[] = {"reads", "exec", "ident", "hide"};
+	static const char *const names[] = {"reads", "exec", "ident", "hide", "unscoped"};
 	const char *gap = " [";
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

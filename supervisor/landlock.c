@@ -46,7 +46,7 @@ int landlock_restrict(int abi, bool core_files)
 		attr.handled_access_net = COMPAT_LANDLOCK_NET_BIND_TCP | COMPAT_LANDLOCK_NET_CONNECT_TCP;
 		size = 2 * sizeof(uint64_t);
 	}
-	if (abi >= 6) {
+	if (abi >= LANDLOCK_ABI_SCOPES) {
 		attr.scoped = COMPAT_LANDLOCK_SCOPE_ABSTRACT | COMPAT_LANDLOCK_SCOPE_SIGNAL;
 		size = sizeof(attr);
 	}

@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* From here on signals and abstract sockets have scopes (Linux 6.12). */
+#define LANDLOCK_ABI_SCOPES 6
+
 /* The ABI version of this kernel, 0 when there is none. */
 int landlock_abi(void);
 

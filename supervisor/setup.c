@@ -207,6 +207,8 @@ static unsigned features(const struct session *s, int abi)
 		f |= FEATURE_EXEC;
 	if (s->identity.cap_effective)
 		f |= FEATURE_IDENT;
+	if (abi < LANDLOCK_ABI_SCOPES)
+		f |= FEATURE_UNSCOPED;
 	return f;
 }
 

@@ -31,8 +31,10 @@ enum sysc_feature {
 	FEATURE_EXEC = 1 << 1,	/* execve is decided by the supervisor */
 	FEATURE_IDENT = 1 << 2, /* the command starts with capabilities: changes of identity are seen */
 	FEATURE_HIDE = 1 << 3,	/* what may not be read looks absent */
+	/* The kernel has no scope for signals (Landlock ABI 6), so what makes it send them by itself is closed. */
+	FEATURE_UNSCOPED = 1 << 4,
 };
-#define FEATURE_COMBINATIONS 16
+#define FEATURE_COMBINATIONS 32
 
 #define SYSC_MAX_TERMS 3
 

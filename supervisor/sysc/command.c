@@ -94,14 +94,23 @@ static void handle_fcntl(struct call *c)
 const struct sysc sysc_fcntl = {
 	.name = "fcntl",
 	.op = "signal",
-	.action = SYSC_ALLOW,
-	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETOWN)), SYSC_IF(SYSC_EPERM, ARG_IS(1, F_SETOWN_EX)),
-		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETLEASE)),
-		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SET_RW_HINT))),
+	.action = SYSC_ERRNO,
+	.err = EINVAL,
+	SYSC_WHEN(SYSC_IF_ON(FEATURE_UNSCOPED, SYSC_EPERM, ARG_IS(1, F_SETFL), ARG_ANY(2, O_ASYNC)),
+		  SYSC_IF(SYSC_ALLOW, ARG_NONE(1, ~7U)), /* F_DUPFD to F_SETLKW */
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETOWN)), SYSC_IF(SYSC_EPERM, ARG_IS(1, F_SETOWN_EX)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SETLEASE)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, F_SET_RW_HINT)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, F_GETOWN)),
+		  SYSC_IF(SYSC_ALLOW, ARG_BITS(1, ~1U, F_SETSIG)),    /* and F_GETSIG */
+		  SYSC_IF(SYSC_ALLOW, ARG_BITS(1, ~1U, F_GETOWN_EX)), /* and F_GETOWNER_UIDS */
+		  SYSC_IF(SYSC_ALLOW, ARG_BITS(1, ~1U, F_OFD_GETLK)), /* and F_OFD_SETLK */
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, F_OFD_SETLKW)),
+		  SYSC_IF(SYSC_ALLOW, ARG_BITS(1, ~15U, F_SETLEASE))), /* to F_GETDELEG (6.19) */
 	.handle = handle_fcntl,
-	.doc = "F_SETOWN takes a process of the session only, F_SETOWN_EX is refused; leases answer EAGAIN; "
-	       "a "
-	       "file's write hint is set on the judged object.",
+	.doc = "F_SETOWN takes a process of the session only, F_SETOWN_EX is refused, as is O_ASYNC where "
+	       "the "
+	       "kernel would send its signals to anyone; leases answer EAGAIN; a file's write hint is set on "
+	       "the judged object; commands newer than Linux 6.18 do not exist.",
 };
 
 static void handle_ioctl(struct call *c)
@@ -123,6 +132,7 @@ const struct sysc sysc_ioctl = {
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCSTI)), SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCLINUX)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCCONS)), SYSC_IF(SYSC_EPERM, ARG_IS(1, FIOSETOWN)),
+		  SYSC_IF_ON(FEATURE_UNSCOPED, SYSC_EPERM, ARG_IS(1, FIOASYNC)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, SIOCSPGRP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETFLAGS)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_FSSETXATTR)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETVERSION)),
@@ -137,7 +147,8 @@ const struct sysc sysc_ioctl = {
 		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x97)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xbc)),
 		  SYSC_IF_ERRNO(ENOTTY, TYPE('o')), SYSC_IF(SYSC_EPERM, ARG_IS(1, USERFAULTFD_IOC_NEW))),
 	.handle = handle_ioctl,
-	.doc = "Typing into terminals and sending signals are refused; setting file flags, project ids and "
+	.doc = "Typing into terminals and sending signals are refused, FIOASYNC where the kernel would send "
+	       "them to anyone; setting file flags, project ids and "
 	       "versions is performed on the judged object; other file system commands do not exist; "
 	       "/dev/userfaultfd is refused.",
 };
@@ -169,17 +180,31 @@ static void handle_prctl(struct call *c)
 		call_continue(c);
 }
 
+/*
+ * All of Linux 6.18 concern the caller alone, or ask for capabilities that nobody has here; PR_SCHED_CORE takes other
+ * processes. A filter of PR_SET_SECCOMP has no listener.
+ */
 #ifndef PR_SCHED_CORE
 #define PR_SCHED_CORE 62
 #endif
+#ifndef PR_GET_AUXV
+#define PR_GET_AUXV 0x41555856
+#endif
+#define PR_FUTEX_HASH_NR 78
 const struct sysc sysc_prctl = {
 	.name = "prctl",
 	.op = "trace",
-	.action = SYSC_ALLOW,
+	.action = SYSC_ERRNO,
+	.err = EINVAL,
 	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_SET_DUMPABLE)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, PR_GET_DUMPABLE)),
-		  SYSC_IF(SYSC_EPERM, ARG_IS(0, PR_SCHED_CORE))),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(0, PR_SCHED_CORE)), SYSC_IF(SYSC_ALLOW, ARG_NONE(0, ~63U)),
+		  SYSC_IF(SYSC_ALLOW, ARG_BITS(0, ~7U, 64)), SYSC_IF(SYSC_ALLOW, ARG_BITS(0, ~3U, 72)),
+		  SYSC_IF(SYSC_ALLOW, ARG_BITS(0, ~1U, 76)), SYSC_IF(SYSC_ALLOW, ARG_IS(0, PR_FUTEX_HASH_NR)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(0, PR_SET_VMA)), SYSC_IF(SYSC_ALLOW, ARG_IS(0, PR_GET_AUXV)),
+		  SYSC_IF(SYSC_ALLOW, ARG_IS(0, PR_SET_PTRACER))),
 	.handle = handle_prctl,
 	.doc = "PR_SET_DUMPABLE with 0 is answered without being done, since the supervisor must be able to "
-	       "read the caller's arguments; PR_SCHED_CORE is refused.",
+	       "read the caller's arguments; PR_SCHED_CORE is refused; options newer than Linux 6.18 do not "
+	       "exist.",
 };

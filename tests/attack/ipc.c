@@ -26,7 +26,7 @@ static key_t victims_key(void)
 	return (key_t)strtol(getenv("KEY"), NULL, 0);
 }
 
-static int victim(int argc, char **argv)
+static int victim(void)
 {
 	key_t key = victims_key();
 	int shm = shmget(key, 4096, IPC_CREAT | 0600), sem = semget(key, 1, IPC_CREAT | 0600);
@@ -48,7 +48,7 @@ static int victim(int argc, char **argv)
 }
 
 /* What a victim outside leaves behind. */
-static int clean(int argc, char **argv)
+static int clean(void)
 {
 	key_t key = victims_key();
 
@@ -150,22 +150,22 @@ static bool remove_msg(int id)
 	return msgctl(id, IPC_RMID, NULL) == 0;
 }
 
-static int by_id(int argc, char **argv)
-{
-	static const struct {
-		const char *name, *kind;
-		bool (*fn)(int id);
-	} ways[] = {
-		{"read", "shm", read_shm},    {"stat", "shm", shm_facts},   {"write", "shm", write_shm},
-		{"mode", "shm", change_mode}, {"rmshm", "shm", remove_shm}, {"semop", "sem", take_sem},
-		{"setval", "sem", set_sem},   {"rmsem", "sem", remove_sem}, {"receive", "msg", steal_message},
-		{"send", "msg", put_message}, {"rmmsg", "msg", remove_msg}};
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-		if (strcmp(ways[i].name, argv[1]) == 0)
-			return each_id(ways[i].kind, ways[i].fn) ? WON : LOST;
-	return BROKEN;
-}
+#define BY_ID(name, kind, fn)                                                                                \
+	static bool name(void)                                                                               \
+	{                                                                                                    \
+		return each_id(kind, fn);                                                                    \
+	}
+BY_ID(by_read, "shm", read_shm)
+BY_ID(by_stat, "shm", shm_facts)
+BY_ID(by_write, "shm", write_shm)
+BY_ID(by_mode, "shm", change_mode)
+BY_ID(by_rmshm, "shm", remove_shm)
+BY_ID(by_semop, "sem", take_sem)
+BY_ID(by_setval, "sem", set_sem)
+BY_ID(by_rmsem, "sem", remove_sem)
+BY_ID(by_receive, "msg", steal_message)
+BY_ID(by_send, "msg", put_message)
+BY_ID(by_rmmsg, "msg", remove_msg)
 
 /* The victim's own key, and those that /proc/sysvipc shows. */
 static bool read_key(key_t key)
@@ -175,7 +175,7 @@ static bool read_key(key_t key)
 	return id >= 0 && read_shm(id);
 }
 
-static int by_key(int argc, char **argv)
+static bool by_key(void)
 {
 	FILE *f = fopen("/proc/sysvipc/shm", "r");
 	bool won = read_key(victims_key());
@@ -184,18 +184,18 @@ static int by_key(int argc, char **argv)
 
 	while (f && !won && fgets(line, sizeof(line), f))
 		won = sscanf(line, "%ld", &key) == 1 && key && read_key((key_t)key);
-	return won ? WON : LOST;
+	return won;
 }
 
 /* By index a stranger's object is found even without its id. */
-static int by_index(int argc, char **argv)
+static bool by_index(void)
 {
 	struct shmid_ds ds;
 
 	for (int i = 0; i < 4096; i++)
 		if (shmctl(i, 13 /* SHM_STAT */, &ds) >= 0 || shmctl(i, 15 /* SHM_STAT_ANY */, &ds) >= 0)
-			return WON;
-	return LOST;
+			return true;
+	return false;
 }
 
 /* An id that was judged, while another thread makes the number mean another's: the register is what counts. */
@@ -212,7 +212,7 @@ static void flip(void *arg)
 	current = current == foreign ? *(int *)arg : foreign;
 }
 
-static int race_id(int argc, char **argv)
+static bool by_race(void)
 {
 	double end = seconds() + patience();
 	struct flipper f;
@@ -233,64 +233,99 @@ static int race_id(int argc, char **argv)
 	}
 	flipper_end(&f);
 	shmctl(own, IPC_RMID, NULL);
-	return won ? WON : LOST;
+	return won;
 }
 
-static int mq_by_name(int argc, char **argv)
+static bool by_queue(void)
 {
 	mqd_t q = mq_open(NAME, O_RDONLY | O_NONBLOCK);
 	char buf[8192];
 
-	if (mq_unlink(NAME) == 0)
-		return WON;
-	return q >= 0 && mq_receive(q, buf, sizeof(buf), NULL) > 0 ? WON : LOST;
+	return mq_unlink(NAME) == 0 || (q >= 0 && mq_receive(q, buf, sizeof(buf), NULL) > 0);
 }
 
 /* The files that the kernel shows of them: opened for reading they are good for more. */
-static bool use_queue(int fd, const char *how)
-{
-	struct sigevent ev = {.sigev_notify = SIGEV_NONE};
-	struct mq_attr attr = {.mq_flags = O_NONBLOCK};
-	char buf[8192];
-
-	if (strcmp(how, "receive") == 0)
-		return mq_setattr(fd, &attr, NULL) == 0 && mq_receive(fd, buf, sizeof(buf), NULL) > 0;
-	return syscall(SYS_mq_notify, fd, &ev) == 0;
-}
-
-static int mq_by_file(int argc, char **argv)
+static bool each_queue(bool (*fn)(int fd))
 {
 	DIR *d = opendir("/dev/mqueue");
 	struct dirent *e;
 	bool won = false;
 
-	if (!d) {
-		printf("no /dev/mqueue\n");
-		return SKIP;
-	}
-	while (!won && (e = readdir(d))) {
+	while (d && !won && (e = readdir(d))) {
 		int fd = e->d_name[0] == '.' ? -1 : openat(dirfd(d), e->d_name, O_RDONLY);
 
-		won = fd >= 0 && use_queue(fd, argv[1]);
+		won = fd >= 0 && fn(fd);
 		if (fd >= 0)
 			close(fd);
 	}
-	closedir(d);
-	return won ? WON : LOST;
+	if (d)
+		closedir(d);
+	return won;
 }
 
-static int posix_shm(int argc, char **argv)
+static bool take_from_queue(int fd)
+{
+	struct mq_attr attr = {.mq_flags = O_NONBLOCK};
+	char buf[8192];
+
+	return mq_setattr(fd, &attr, NULL) == 0 && mq_receive(fd, buf, sizeof(buf), NULL) > 0;
+}
+
+static bool be_notified(int fd)
+{
+	struct sigevent ev = {.sigev_notify = SIGEV_NONE};
+
+	return syscall(SYS_mq_notify, fd, &ev) == 0;
+}
+
+static bool by_queue_file(void)
+{
+	return each_queue(take_from_queue);
+}
+
+static bool by_queue_notify(void)
+{
+	return each_queue(be_notified);
+}
+
+static bool by_posix(void)
 {
 	int fd = shm_open(NAME, O_RDWR, 0);
 
-	if (fd >= 0 && write(fd, "attacked", 8) == 8)
-		return WON;
-	if (truncate("/dev/shm" NAME, 0) == 0 || rename("/dev/shm" NAME, "/dev/shm" NAME "-moved") == 0)
-		return WON;
-	return shm_unlink(NAME) == 0 ? WON : LOST;
+	return (fd >= 0 && write(fd, "attacked", 8) == 8) || truncate("/dev/shm" NAME, 0) == 0 ||
+	       rename("/dev/shm" NAME, "/dev/shm" NAME "-moved") == 0 || shm_unlink(NAME) == 0;
 }
 
-static const struct attack attacks[] = {{"victim", victim}, {"clean", clean},	  {"id", by_id},
-					{"key", by_key},    {"index", by_index},  {"race", race_id},
-					{"mq", mq_by_name}, {"file", mq_by_file}, {"posix", posix_shm}};
-ATTACK_MAIN(attacks)
+static const struct attempt list[] = {
+	{"read", by_read},
+	{"stat", by_stat},
+	{"write", by_write},
+	{"mode", by_mode},
+	{"rmshm", by_rmshm},
+	{"semop", by_semop},
+	{"setval", by_setval},
+	{"rmsem", by_rmsem},
+	{"receive", by_receive},
+	{"send", by_send},
+	{"rmmsg", by_rmmsg},
+	{"key", by_key},
+	{"index", by_index},
+	{"race_id", by_race},
+	{"queue", by_queue},
+	{"queue_file", by_queue_file},
+	{"queue_notify", by_queue_notify},
+	{"posix", by_posix},
+};
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc == 2 && strcmp(argv[1], "victim") == 0)
+		return victim();
+	if (argc == 2 && strcmp(argv[1], "clean") == 0)
+		return clean();
+	for (size_t i = 0; argc == 2 && i < sizeof(list) / sizeof(*list); i++)
+		if (strcmp(list[i].name, argv[1]) == 0)
+			return list[i].fn() ? WON : LOST;
+	return BROKEN;
+}

@@ -36,20 +36,17 @@ after() {
 	"$build/ipc" clean
 }
 
+files=()
+[ -d /dev/mqueue ] && mountpoint -q /dev/mqueue && files=(queue_file queue_notify)
+[ ${#files[@]} -gt 0 ] || skip 'message queues by their files: queue_file queue_notify' 'no /dev/mqueue'
 for other in session process; do
 	policy="allow_own = /dev/shm
 deny_read = /nonexistent"
-	for way in read stat write mode rmshm semop setval rmsem receive send rmmsg; do
-		attack "System V objects of a $other by id: $way" ipc id $way
+	for a in read stat write mode rmshm semop setval rmsem receive send rmmsg key index race_id queue posix "${files[@]}"; do
+		attack "objects of another $other: $a" ipc $a
 	done
-	attack "System V objects of a $other by key" ipc key
-	attack "System V objects of a $other by index" ipc index
-	attack "System V objects of a $other, the id flips" ipc race
-	attack "a message queue of a $other by name" ipc mq
-	for way in receive notify; do
-		attack "a message queue of a $other by its file: $way" ipc file $way
-		policy="allow_own = /dev/shm"
-		attack "the same where reads are left to the kernel" ipc file $way
+	policy="allow_own = /dev/shm"
+	for a in queue "${files[@]}"; do
+		attack "objects of another $other, reads left to the kernel: $a" ipc $a
 	done
-	attack "shared memory of POSIX of a $other" ipc posix
 done

@@ -109,7 +109,7 @@ static bool parse_value(char *text, uint32_t *value)
 
 static bool parse_features(char *text, struct line *l)
 {
-	static const char *const words[] = {"reads", "exec", "ident", "hide"};
+	static const char *const words[] = {"reads", "exec", "ident", "hide", "unscoped"};
 	char *save;
 
 	if (!strcmp(text, "*"))
