@@ -152,6 +152,11 @@ docs/syscalls.md: $(OUT)/filter_gen
 docs-current: $(OUT)/filter_gen
 	@test $$(uname -m) != x86_64 || $< --doc | diff -u docs/syscalls.md - || { echo 'run: make docs/syscalls.md'; exit 1; }
 
+# For tests: cordon as on a kernel with an older Landlock, 0 for none.
+$(OUT)/landlock-%/cordon: tests/oldkernel/landlock.c $(OUT)/supervisor/main.o $(LIBS_OWN)
+	@mkdir -p $(@D)
+	$(call say,link   )$(LINK_CORDON) -DLANDLOCK_ABI=$* -Wl,--wrap=landlock_abi -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+
 # Only the C library's own are linked in, so nothing in it may want to load modules: tests/lint/banned looks.
 static:
 	@tools/deps build static

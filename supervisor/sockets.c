@@ -268,6 +268,26 @@ bool sockets_is_own_abstract(struct session *s, int fd, const struct sockaddr_un
 	return own;
 }
 
+bool sockets_abstract_is_there(const struct sockaddr_un *a, socklen_t len)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char shown[sizeof(a->sun_path) + 1], path[sizeof(shown)];
+	size_t n = len - offsetof(struct sockaddr_un, sun_path), size = 0;
+	char *line = NULL;
+	bool there = !f;
+
+	for (size_t i = 0; i < n; i++)
+		shown[i] = a->sun_path[i] ? a->sun_path[i] : '@';
+	shown[n] = '\0';
+	while (f && !there && getline(&line, &size, f) > 0)
+		there = sscanf(line, "%*s %*s %*s %*s %*s %*s %*u %108[^\n]", path) == 1 &&
+			strcmp(path, shown) == 0;
+	free(line);
+	if (f)
+		fclose(f);
+	return there;
+}
+
 bool sockets_is_own_listener(int fd)
 {
 	struct ucred peer;

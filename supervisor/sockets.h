@@ -54,6 +54,9 @@ bool sockets_is_own_file(struct session *s, const struct statx *st);
 /* True when the abstract name (first byte of sun_path NUL) belongs to a socket of this session now, of the type of fd. */
 bool sockets_is_own_abstract(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len);
 
+/* Whether anybody has the abstract name, or one that is shown like it. */
+bool sockets_abstract_is_there(const struct sockaddr_un *a, socklen_t len);
+
 /* True when fd is connected to a socket of the session: who listens is noted by the kernel at listen(), which for the
  * session's own is the supervisor's call. */
 bool sockets_is_own_listener(int fd);

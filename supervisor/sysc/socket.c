@@ -214,9 +214,11 @@ static void connect_abstract(struct call *c, int fd, uint64_t inode, const struc
 {
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
 	if (!sockets_is_own_abstract(c->s, fd, a, (socklen_t)len)) {
-		refuse(c, "connect", EPERM,
-		       "connect to an abstract Unix socket refused: only those of this session can be "
-		       "reached");
+		bool there = sockets_abstract_is_there(a, (socklen_t)len); /* if not: as the kernel says */
+
+		snprintf(c->message, sizeof(c->message), "connect to an abstract Unix socket refused: %s",
+			 "only those of this session can be reached");
+		refuse(c, "connect", there ? EPERM : ECONNREFUSED, there ? c->message : NULL);
 	} else if (tracee_check(c) < 0) {
 		call_gone(c);
 	} else {
