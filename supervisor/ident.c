@@ -12,8 +12,9 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(setgroups), OWN(setresgid), OWN(setresuid), OWN(setfsgid), OWN(setfsuid),
-	  OWN(getuid), OWN(geteuid), OWN_IF(prctl, ARG_IS(0, PR_SET_DUMPABLE), ARG_IS(1, 0)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(setgroups), OWN(setresgid), OWN(setfsgid), OWN(setfsuid), OWN(getuid),
+	  OWN_IF(prctl, ARG_IS(0, PR_SET_DUMPABLE), ARG_IS(1, 0)));
+OWN_CALLS(OWN_BOTH, OWN(geteuid), OWN(setresuid)); /* ident_begin_user() */
 
 /* In what this thread now is someone else. */
 enum { TOOK_GROUPS = 1 << 0, TOOK_GIDS = 1 << 1, TOOK_UIDS = 1 << 2, TOOK_CAPS = 1 << 3 };

@@ -14,11 +14,10 @@
 #include "supervisor/ident.h"
 #include "supervisor/lockdown.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(geteuid), OWN(getrandom), OWN(shmget), OWN(semget), OWN(msgget),
-	  OWN_IF(shmctl, ARG_IS(1, SHM_STAT_ANY)), OWN_IF(semctl, ARG_IS(2, SEM_STAT_ANY)),
-	  OWN_IF(msgctl, ARG_IS(1, MSG_STAT_ANY)));
-OWN_CALLS(OWN_BOTH, OWN_IF(shmctl, ARG_IS(1, IPC_RMID)), OWN_IF(semctl, ARG_IS(2, IPC_RMID)),
-	  OWN_IF(msgctl, ARG_IS(1, IPC_RMID)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(geteuid), OWN(getrandom), OWN(shmget), OWN(semget), OWN(msgget));
+OWN_CALLS(OWN_BOTH, OWN_IF(shmctl, ARG_IS(1, SHM_STAT_ANY)), OWN_IF(semctl, ARG_IS(2, SEM_STAT_ANY)),
+	  OWN_IF(msgctl, ARG_IS(1, MSG_STAT_ANY)), OWN_IF(shmctl, ARG_IS(1, IPC_RMID)),
+	  OWN_IF(semctl, ARG_IS(2, IPC_RMID)), OWN_IF(msgctl, ARG_IS(1, IPC_RMID)));
 
 #ifndef SHM_STAT_ANY
 #define SHM_STAT_ANY 15
