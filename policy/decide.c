@@ -201,6 +201,14 @@ static struct verdict decide_abstract(const struct policy *p, const struct reque
 	return verdict_default(VERDICT_DENY);
 }
 
+bool policy_hides(const struct policy *p, const struct request *q, struct verdict *v)
+{
+	*v = policy_decide(p, q);
+	if (v->decision != VERDICT_DENY || !v->rule)
+		return false;
+	return !request_is_dir(q) || !pathset_opens_beneath(p->set, q->path, q->len);
+}
+
 struct verdict policy_decide(const struct policy *p, const struct request *q)
 {
 	struct pathset_hits hits;

@@ -41,6 +41,9 @@ void pathset_free(struct pathset *s);
 bool pathset_match(const struct pathset *s, const char *path, size_t len, bool is_dir,
 		   struct pathset_hits *hits);
 
+/* True when an allow_read or allow_write can match a name strictly beneath the directory. */
+bool pathset_opens_beneath(const struct pathset *s, const char *dir, size_t len);
+
 /*
  * True when below both directories the same rules can still match at the same relative names. What
  * already matched a or b themselves is not compared. May be false without need.

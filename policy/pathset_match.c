@@ -152,6 +152,32 @@ static bool has_rules_beneath(const struct trie *t, const char *path, size_t end
 	return t->node[at].has_children;
 }
 
+static bool can_match_beneath(const struct pathset_entry *e, const char *dir, size_t end)
+{
+	const char *path = e->rule->path;
+	uint64_t states[GLOB_SET_WORDS];
+	uint64_t any = 0;
+
+	if (!e->glob)
+		return strncmp(path, dir, end) == 0 && path[end] == '/' && path[end + 1] != '\0';
+	glob_get_states(e->glob, dir, end, states);
+	for (size_t i = 0; i < GLOB_SET_WORDS; i++)
+		any |= states[i];
+	return any != 0;
+}
+
+bool pathset_opens_beneath(const struct pathset *s, const char *dir, size_t len)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		enum rule_kind kind = s->entry[i].rule->kind;
+
+		if ((kind == RULE_ALLOW_READ || kind == RULE_ALLOW_WRITE) &&
+		    can_match_beneath(&s->entry[i], dir, path_end(len)))
+			return true;
+	}
+	return false;
+}
+
 static bool has_git(const char *path, size_t end)
 {
 	const char *name;

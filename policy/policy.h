@@ -66,6 +66,12 @@ void policy_free(struct policy *p);
 struct verdict policy_decide(const struct policy *p, const struct request *q);
 
 /*
+ * True if reading is refused by a deny_read, with the verdict in *v, and the object is no directory above something
+ * that a rule re-opens: what is to look absent where the policy hides. q: with ACCESS_READ.
+ */
+bool policy_hides(const struct policy *p, const struct request *q, struct verdict *v);
+
+/*
  * True if for every relative name R the verdicts of a/R and b/R are the same, so that a directory may
  * go from a to b without its contents being looked at. May say false where true would be right,
  * never the other way round.

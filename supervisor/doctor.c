@@ -266,7 +266,7 @@ static void report_policy(struct report *r, const struct loaded *l, unsigned fea
 	else
 		row(r, "fast reads", OPTIONAL, "off: %s",
 		    policy_restricts_reads(l->policy) ? "the policy has deny_read rules"
-		    : abi			      ? "the policy has all reads recorded or hidden"
+		    : abi			      ? "the policy has all reads recorded"
 						      : "there is no Landlock to guard /proc");
 }
 

@@ -100,8 +100,7 @@ static int kernel_errno(enum access a, int fd, const struct statx *st, bool entr
 	return errno == EACCES || errno == EROFS ? errno : 0;
 }
 
-/* A refusal by the policy. */
-static int refuse_by(struct call *c, const struct request *q, const struct verdict *v, int native)
+int judge_refuse_by(struct call *c, const struct request *q, const struct verdict *v, int native)
 {
 	c->event.rule = v->rule;
 	c->event.rule_name = v->rule ? NULL : "default";
@@ -339,12 +338,12 @@ static int judge_named(struct call *c, enum access a, const struct object *o)
 		close(dir);
 	c->event.rule = v.rule;
 	if (!holds)
-		return refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
+		return judge_refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
 	/* An allow_read that names this very name knows what it opens. */
 	alias = v.rule && v.rule->kind == RULE_ALLOW_READ ? NULL : denied_by_identity(c->s, &o->st);
 	if (alias) {
 		v = (struct verdict){.decision = VERDICT_DENY, .rule = alias, .anchor = strlen(alias->path)};
-		return refuse_by(c, &q, &v, 0);
+		return judge_refuse_by(c, &q, &v, 0);
 	}
 	return 0;
 }
@@ -361,7 +360,7 @@ static int judge_device(struct call *c, enum access a, const struct object *o, i
 	v = policy_decide(c->s->policy, &q);
 	if (v.decision == VERDICT_ALLOW)
 		return 0;
-	return refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
+	return judge_refuse_by(c, &q, &v, kernel_errno(a, o->fd, &o->st, false));
 }
 
 int judge_object(struct call *c, enum access a, struct object *o, int accmode)
@@ -391,11 +390,26 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 	return judge_named(c, a, o);
 }
 
+int judge_place(struct call *c, const struct object *o)
+{
+	int rc;
+
+	if (tracee_check(c) < 0)
+		return JUDGE_GONE;
+	begin_event(c, access_name(ACCESS_READ), o->name, o->len);
+	if (o->len == 0)
+		return o->foreign ? nameless_judge(c, ACCESS_READ, o, O_RDONLY) : 0;
+	rc = judge_mount(c, ACCESS_READ, o->st.stx_mnt_id, o->name);
+	return rc == 1 ? 0 : rc;
+}
+
 /* What is there, or, for a new name, what will be there: a rename may put a directory where a file is. */
 static enum objtype entry_type(enum access a, const struct entry *e)
 {
 	if (a == ACCESS_MKDIR || (a == ACCESS_CREATE && S_ISDIR(e->becomes)))
 		return OBJ_DIR;
+	if (e->hidden) /* a rule for directories alone holds, too */
+		return type_of(&e->st);
 	if (a == ACCESS_CREATE)
 		return e->exists ? OBJ_OTHER : OBJ_ABSENT;
 	return e->exists ? type_of(&e->st) : OBJ_ABSENT;
@@ -457,13 +471,13 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	v = policy_decide(c->s->policy, &q);
 	c->event.rule = v.rule;
 	if (!decision_holds(c->s, &v, e->dir.fd, e->exists ? &e->st : NULL, e->name, e->len))
-		return refuse_by(c, &q, &v, kernel_errno(a, e->dir.fd, &e->dir.st, true));
+		return judge_refuse_by(c, &q, &v, kernel_errno(a, e->dir.fd, &e->dir.st, true));
 	if (a == ACCESS_CREATE && S_ISLNK(e->becomes) && link_leads_around(c->s, e, &v))
 		return refuse_builtin(c, a, e->name, e->len, &fact_link);
 	ev->in_own_area = v.rule && v.rule->kind == RULE_ALLOW_OWN;
 	if (ev->in_own_area && is_foreign_dir(c->s, a, e, &v)) {
 		v.decision = VERDICT_ALLOW_IF_OWN;
-		return refuse_by(c, &q, &v, 0);
+		return judge_refuse_by(c, &q, &v, 0);
 	}
 	return 0;
 }

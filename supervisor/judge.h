@@ -24,6 +24,12 @@ struct entry_verdict {
 };
 int judge_entry(struct call *c, enum access a, const struct entry *e, struct entry_verdict *ev);
 
+/* Only whether the object lies where no access at all is: in what /proc keeps of strangers, in another mount namespace. */
+int judge_place(struct call *c, const struct object *o);
+
+/* A refusal by the policy, which the verdict tells. native: the kernel's own errno, if it would have refused, else 0. */
+int judge_refuse_by(struct call *c, const struct request *q, const struct verdict *v, int native);
+
 /* A refusal that no path rule makes. rule: static text such as "process isolation (built-in)". message: the human
  * line, or NULL for none. Returns err, or 0 under --log-only. */
 int judge_refuse(struct call *c, const char *op, const char *rule, int err, const char *message);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "supervisor/compat.h"
+#include "supervisor/hide.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/longname.h"
 #include "supervisor/mounts.h"
@@ -308,6 +309,15 @@ static void close_base(const struct call *c, int base)
 		close(base);
 }
 
+/* What looks absent was not found. */
+static int without_hidden(struct call *c, struct object *o)
+{
+	if (!hide_object(c, o))
+		return 0;
+	object_close(o);
+	return -ENOENT;
+}
+
 int resolve_object(struct call *c, int slot, int dirfd, int flags, uint64_t extra, struct object *o)
 {
 	const char *path = c->path[slot];
@@ -323,7 +333,7 @@ int resolve_object(struct call *c, int slot, int dirfd, int flags, uint64_t extr
 		return object_from_descriptor(c, slot, dirfd, base, o);
 	rc = resolve_from(c, slot, base, path, flags, extra, o);
 	close_base(c, base);
-	return rc;
+	return rc < 0 ? rc : without_hidden(c, o);
 }
 
 int resolve_object_at(struct call *c, int slot, int dirfd, uint64_t addr, int flags, struct object *o)
@@ -373,11 +383,13 @@ static int resolve_parent(struct call *c, int slot, int dirfd, const char *paren
 
 	if (base < 0)
 		return base;
-	if (parent[0] == '\0')
-		return object_from_pin(c, slot, base, &e->dir);
-	rc = resolve_from(c, slot, base, parent, 0, extra, &e->dir);
-	close_base(c, base);
-	return rc;
+	if (parent[0] == '\0') {
+		rc = object_from_pin(c, slot, base, &e->dir);
+	} else {
+		rc = resolve_from(c, slot, base, parent, 0, extra, &e->dir);
+		close_base(c, base);
+	}
+	return rc < 0 ? rc : without_hidden(c, &e->dir);
 }
 
 /* Names the entry and finds out what is there. */
@@ -391,6 +403,11 @@ static void look_at(struct call *c, struct entry *e)
 	e->exists =
 		statx(e->dir.fd, plain, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, OBJECT_STATX, &e->st) == 0;
 	e->err = e->exists ? 0 : errno;
+	e->hidden = e->exists && hide_entry(c, e);
+	if (e->hidden) {
+		e->exists = false;
+		e->err = ENOENT;
+	}
 }
 
 int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct entry *e)

@@ -54,6 +54,7 @@ struct entry {
 	const char *name;	 /* canonical name of the entry (directory's name, '/', leaf) */
 	size_t len;
 	bool exists;
+	bool hidden;	 /* something is there and looks absent: then .exists is false, and .st is valid */
 	int err;	 /* why not: the kernel's errno for looking at it, else 0 */
 	struct statx st; /* of the entry itself, links not followed; valid if exists */
 	mode_t becomes;	 /* type (S_IFMT) of what a call would put here; 0: a file or its like */
@@ -95,6 +96,12 @@ int object_name_by(struct call *c, struct object *o, int parent, const char *lea
 
 /* walk.c: component by component in the caller's terms. base is an O_PATH descriptor (not taken over). */
 int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o);
+
+/* walk.c: readlink(2) of a pinned link below /proc, inner being its name in there ("/PID/exe"). The length or -errno. */
+ssize_t walk_read_link(const struct call *c, int link, const char *inner, char *buf, size_t size);
+
+/* walk.c: what /proc/self (name "self") or /proc/thread-self says to the caller. The length or -errno. */
+int walk_self(struct call *c, const char *name, char *buf, size_t size);
 
 /* walk.c: the access mode of the caller's descriptor, of which pin was taken; RESOLVE_NO_MODE: none. */
 int walk_mode_of(const struct call *c, int fd, int pin);

@@ -44,9 +44,6 @@ size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS])
 		gaps[n++] = (struct rules_gap){
 			"the policy has [exec] rules, which this version does not enforce; remove them",
 			true};
-	if (c->hide)
-		gaps[n++] = (struct rules_gap){
-			"the policy has 'hide = yes', which this version does not enforce; remove it", true};
 	if (c->n_domains || c->n_ips || c->n_resolves || policy_has(l->policy, RULE_UNIX_SOCKET))
 		gaps[n++] = (struct rules_gap){
 			"the policy opens network destinations; in this version the network stays closed",

@@ -19,7 +19,7 @@ struct rules_gap {
 	const char *text;
 	bool refused; /* with it no command is run; else it is only told */
 };
-#define RULES_GAPS 3
+#define RULES_GAPS 2
 /* Returns how many there are. */
 size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS]);
 

@@ -76,7 +76,7 @@ struct session {
 	struct literals *literals;
 	struct sockets *sockets;
 	struct tracer *tracer; /* callers that are held by ptrace; a lock inside */
-	struct pins *pins; /* memory of processes that change their user */
+	struct pins *pins;     /* memory of processes that change their user */
 	struct sysv *sysv;     /* shared with the front, as is the next */
 	struct mqueues *mqueues;
 

@@ -198,7 +198,7 @@ static unsigned features(const struct session *s, int abi)
 	unsigned f = 0;
 
 	/* Without Landlock only the supervisor keeps /proc of strangers shut. */
-	if (policy_restricts_reads(s->policy) || !abi || s->config->hide ||
+	if (policy_restricts_reads(s->policy) || !abi ||
 	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_READS;
 	/* What may not be read may not be run, as its memory would show it. */
@@ -207,6 +207,8 @@ static unsigned features(const struct session *s, int abi)
 		f |= FEATURE_EXEC;
 	if (s->identity.cap_effective)
 		f |= FEATURE_IDENT;
+	if (s->config->hide && policy_restricts_reads(s->policy))
+		f |= FEATURE_HIDE;
 	if (abi < LANDLOCK_ABI_SCOPES)
 		f |= FEATURE_UNSCOPED;
 	return f;

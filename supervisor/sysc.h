@@ -31,7 +31,8 @@ enum sysc_feature {
 	FEATURE_EXEC = 1 << 1,	/* execve is decided by the supervisor */
 	FEATURE_IDENT = 1 << 2, /* the command starts with capabilities: changes of identity are seen */
 	FEATURE_HIDE = 1 << 3,	/* what may not be read looks absent */
-	/* The kernel has no scope for signals (Landlock ABI 6), so what makes it send them by itself is closed. */
+	/* The kernel has no scope for signals (Landlock ABI 6), so what makes it send them by itself is closed. It may have
+	 * no Landlock at all, so the supervisor keeps strangers' /proc shut. */
 	FEATURE_UNSCOPED = 1 << 4,
 };
 #define FEATURE_COMBINATIONS 32

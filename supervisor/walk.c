@@ -89,19 +89,16 @@ static void enter(struct walk *w, int fd)
 	w->cur = fd;
 }
 
-/* The caller's text for /proc/self and /proc/thread-self. */
-static int self_text(struct walk *w, const char *name, char *buf, size_t size)
+int walk_self(struct call *c, const char *name, char *buf, size_t size)
 {
 	struct tracee_status st;
-	int rc = tracee_status(w->c->s, w->c->tid, &st);
+	int rc = tracee_status(c->s, c->tid, &st);
 
 	if (rc < 0)
 		return rc;
 	if (strcmp(name, "self") == 0)
-		snprintf(buf, size, "%d", st.tgid);
-	else
-		snprintf(buf, size, "%d/task/%d", st.tgid, w->c->tid);
-	return 0;
+		return snprintf(buf, size, "%d", st.tgid);
+	return snprintf(buf, size, "%d/task/%d", st.tgid, c->tid);
 }
 
 /* The process that a directory below /proc/PID belongs to, or 0 when it is not such a directory. */
@@ -155,6 +152,20 @@ static int open_at(const struct call *c, pid_t owner, int dir, const char *name,
 	}
 	errno = err;
 	return fd;
+}
+
+ssize_t walk_read_link(const struct call *c, int link, const char *inner, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(link, "", buf, size);
+	int err = errno;
+
+	if (n < 0 && err == EACCES && is_callers(c, (pid_t)strtol(inner + 1, NULL, 10)) &&
+	    ident_look_begin()) {
+		n = readlinkat(link, "", buf, size);
+		err = errno;
+		ident_look_end();
+	}
+	return n < 0 ? -err : n;
 }
 
 static bool parse_fdinfo(int fd, struct fdinfo *f)
@@ -247,7 +258,7 @@ static int follow(struct walk *w, const char *name, const struct stat *st, bool 
 
 		if (fstat(w->cur, &dir) == 0 && dir.st_ino == PROC_ROOT_INO &&
 		    (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0)) {
-			rc = self_text(w, name, text, sizeof(text));
+			rc = walk_self(w->c, name, text, sizeof(text));
 			return rc < 0 ? rc : put_in_front(w, text, directory);
 		}
 		rc = follow_magic(w, name, &to);

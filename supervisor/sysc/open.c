@@ -5,8 +5,9 @@
  * that what was judged is what is opened and the kernel gives the errors. A new one is made with O_EXCL in its pinned
  * directory, so that nothing put there in between is opened unjudged; if something was, it all starts again.
  *
- * BPF lets O_PATH through: such a descriptor reads and writes nothing, and each use of it with a path is judged. It
- * also lets read-only opens through while no rule restricts reading.
+ * BPF lets O_PATH through: such a descriptor reads and writes nothing, and each use of it with a path is judged. Where
+ * something is to look absent, or strangers' /proc is to be kept shut, it is looked at first. BPF also lets read-only
+ * opens through while no rule restricts reading.
  */
 #include <errno.h>
 #include <linux/openat2.h>
@@ -21,6 +22,7 @@
 #include "supervisor/device.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/look.h"
 #include "supervisor/path.h"
 #include "supervisor/sticky.h"
 #include "supervisor/terminal.h"
@@ -346,6 +348,8 @@ static void do_open(struct call *c, const struct opening *q)
 			path_copy_failed(c, rc);
 			return;
 		}
+		memset(&c->event, 0, sizeof(c->event));
+		c->recorded = false;
 		if (open_new(c, q))
 			return;
 	}
@@ -371,7 +375,10 @@ static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t m
 	struct opening q = {
 		.dirfd = dirfd, .addr = c->arg[path], .flags = flags & KNOWN_FLAGS, .mode = mode & 07777};
 
-	do_open(c, &q);
+	if (flags & O_PATH)
+		look(c, dirfd, path, flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW : 0, LOOK_ENTER);
+	else
+		do_open(c, &q);
 }
 
 #ifdef SYS_open
@@ -447,13 +454,16 @@ static void handle_openat2(struct call *c)
 }
 
 #define OPEN_WHEN(arg)                                                                                       \
-	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_ANY(arg, O_PATH)),                                                 \
+	SYSC_WHEN(SYSC_IF_OFF(FEATURE_HIDE | FEATURE_UNSCOPED, SYSC_ALLOW, ARG_ANY(arg, O_PATH)),            \
+		  SYSC_IF(SYSC_NOTIFY, ARG_ANY(arg, O_PATH)),                                                \
 		  SYSC_IF_OFF(FEATURE_READS, SYSC_ALLOW,                                                     \
 			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT)))
 #define OPEN_DOC                                                                                             \
 	"The object is pinned, judged and opened again by the supervisor with the caller's flags; O_PATH "   \
 	"is left "                                                                                           \
-	"to the kernel, and so are read-only opens while nothing restricts reading."
+	"to the kernel, after a look where something is hidden or Landlock is missing, and so are "          \
+	"read-only "                                                                                         \
+	"opens while nothing restricts reading."
 
 #ifdef SYS_open
 const struct sysc sysc_open = {

@@ -240,7 +240,9 @@ static void do_exec(struct call *c, int dirfd, int path, int flags)
 	if (rc >= 0)
 		rc = resolve_object(c, 0, dirfd, how, 0, &o);
 	if (rc < 0) {
-		if (is_callers_own(-rc)) /* the kernel finds the same, and says it */
+		if (c->event.denied) /* what looks absent is there, and would be run */
+			call_error(c, -rc);
+		else if (is_callers_own(-rc)) /* the kernel finds the same, and says it */
 			call_continue(c);
 		else
 			path_copy_failed(c, rc);

@@ -1,5 +1,8 @@
 /*
- * Setting and removing extended attributes, file flags and the inode attributes that ioctl sets.
+ * Setting, removing and reading extended attributes; setting file flags and the inode attributes that ioctl sets.
+ *
+ * Values and names of attributes are content, as a file's text is, but for those that say who may do what with it: they
+ * are known to whoever sees the mode, and "ls -l" asks for them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +16,13 @@
 
 #include "supervisor/change.h"
 #include "supervisor/compat.h"
+#include "supervisor/hide.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/sysc_nr.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(setxattr), OWN(removexattr), OWN(file_setattr));
+OWN_CALLS(OWN_SUPERVISOR, OWN(setxattr), OWN(removexattr), OWN(file_setattr), OWN(getxattr), OWN(listxattr));
 
 struct xattr {
 	char name[XATTR_NAME_MAX + 1];
@@ -145,17 +149,36 @@ struct xattr_args_v1 {
 	uint32_t flags;
 };
 
+/* A larger struct than is known must be zero beyond it. */
+static int copy_args(struct call *c, struct xattr_args_v1 *a)
+{
+	unsigned char raw[4096];
+	uint64_t size = c->arg[5];
+	int rc;
+
+	if (size < sizeof(*a))
+		return -EINVAL;
+	if (size > sizeof(raw))
+		return -E2BIG;
+	rc = tracee_read(c, c->arg[4], raw, size);
+	if (rc < 0)
+		return rc;
+	for (size_t i = sizeof(*a); i < size; i++)
+		if (raw[i])
+			return -E2BIG;
+	memcpy(a, raw, sizeof(*a));
+	return 0;
+}
+
 static void handle_setxattrat(struct call *c)
 {
 	struct xattr_args_v1 a;
 	struct xattr x = {.flags = 0};
 	int how = path_flags(call_int(c, 2)), rc;
 
-	if (how < 0 || c->arg[5] != sizeof(a)) {
-		call_error(c, how >= 0 && c->arg[5] > sizeof(a) ? E2BIG : EINVAL);
-		return;
-	}
-	rc = tracee_read(c, c->arg[4], &a, sizeof(a));
+	rc = copy_args(c, &a);
+	if (rc == 0 && how < 0)
+		rc = -EINVAL;
 	if (rc < 0) {
 		path_copy_failed(c, rc);
 		return;
@@ -172,6 +195,205 @@ static void handle_removexattrat(struct call *c)
 		call_error(c, EINVAL);
 	else
 		do_remove(c, call_int(c, 0), 1, how, c->arg[3]);
+}
+
+/* Room in the caller for a value or a list of names, and at.size what it says of it. */
+struct reading {
+	struct xattr at;
+	uint64_t to;
+	bool dropped; /* names were left out of the list */
+};
+
+static bool is_public(const char *name)
+{
+	static const char *const names[] = {"system.posix_acl_access", "system.posix_acl_default",
+					    "system.nfs4_acl",	       "security.selinux",
+					    "security.SMACK64",	       "security.capability"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void give(struct call *c, const struct reading *r, const void *from, ssize_t n)
+{
+	int rc = n > 0 && r->at.size ? tracee_write(c, r->to, from, (size_t)n) : 0;
+
+	call_result(c, n < 0 ? (int)n : rc < 0 ? rc : (int)n);
+}
+
+/* The kernel itself takes no larger size than the largest value. */
+static void give_value(struct call *c, const struct object *o, struct reading *r)
+{
+	size_t size = r->at.size < XATTR_SIZE_MAX ? r->at.size : XATTR_SIZE_MAX;
+	void *value = malloc(size + 1);
+	char proc[PATH_PROC_SIZE];
+	ssize_t n = value ? getxattr(path_proc(o->fd, proc), r->at.name, value, size) : -1;
+
+	give(c, r, value, n < 0 ? -errno : n);
+	free(value);
+}
+
+/* Leaves the names of public attributes in the list. Returns its new length. */
+static ssize_t drop_names(char *list, ssize_t n, bool *dropped)
+{
+	ssize_t kept = 0;
+
+	for (ssize_t at = 0, len; at < n; at += len) {
+		len = (ssize_t)strlen(list + at) + 1;
+		if (is_public(list + at)) {
+			memmove(list + kept, list + at, (size_t)len);
+			kept += len;
+		} else {
+			*dropped = true;
+		}
+	}
+	return kept;
+}
+
+/* shut: only what is public. The list is taken whole, since what is left out of it must not show in its length. */
+static ssize_t take_list(const struct object *o, struct reading *r, char *list, bool shut)
+{
+	char proc[PATH_PROC_SIZE];
+	size_t size = shut || r->at.size > XATTR_LIST_MAX ? XATTR_LIST_MAX : r->at.size;
+	ssize_t n = listxattr(path_proc(o->fd, proc), list, size);
+
+	if (n < 0)
+		return -errno;
+	if (shut)
+		n = drop_names(list, n, &r->dropped);
+	return shut && r->at.size && (size_t)n > r->at.size ? -ERANGE : n;
+}
+
+static void give_list(struct call *c, const struct object *o, struct reading *r, bool shut)
+{
+	char *list = malloc(XATTR_LIST_MAX + 1);
+	ssize_t n = list ? take_list(o, r, list, shut) : -ENOMEM;
+
+	/* A list that lacks nothing is no refusal. One that does tells the trail, not the user: the program got its answer. */
+	if (shut) {
+		c->recorded = c->event.denied = r->dropped;
+		c->event.err = 0;
+		c->event.message = NULL;
+	}
+	give(c, r, list, n);
+	free(list);
+}
+
+/* By its own path, or as the object of a descriptor, which must be one that is open. */
+static int resolve_read(struct call *c, int dirfd, int path, int how, struct object *o)
+{
+	int rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, o);
+
+	hide_silently(c);
+	if (rc == 0 && c->path[0][0] == '\0' && dirfd != AT_FDCWD && (tracee_fd_flags(c, dirfd) & O_PATH)) {
+		object_close(o);
+		rc = -EBADF;
+	}
+	return rc;
+}
+
+static void do_get(struct call *c, int dirfd, int path, int how, struct reading *r)
+{
+	struct object o;
+	int rc = resolve_read(c, dirfd, path, how, &o);
+
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	rc = is_public(r->at.name) ? judge_place(c, &o) : judge_object(c, ACCESS_READ, &o, O_RDONLY);
+	if (rc)
+		judge_answer(c, rc);
+	else
+		give_value(c, &o, r);
+	object_close(&o);
+}
+
+static void do_list(struct call *c, int dirfd, int path, int how, struct reading *r)
+{
+	struct object o;
+	bool shut;
+	int rc = resolve_read(c, dirfd, path, how, &o);
+
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	rc = judge_object(c, ACCESS_READ, &o, O_RDONLY);
+	shut = rc > 0 && c->event.rule && c->event.rule->kind == RULE_DENY_READ;
+	if (rc && !shut)
+		judge_answer(c, rc);
+	else
+		give_list(c, &o, r, shut);
+	object_close(&o);
+}
+
+static void get_by_path(struct call *c, int how)
+{
+	struct reading r = {.to = c->arg[2], .at.size = c->arg[3]};
+	int rc = copy_name(c, c->arg[1], &r.at);
+
+	if (rc < 0)
+		path_copy_failed(c, rc);
+	else
+		do_get(c, AT_FDCWD, 0, how, &r);
+}
+
+static void handle_getxattr(struct call *c)
+{
+	get_by_path(c, 0);
+}
+
+static void handle_lgetxattr(struct call *c)
+{
+	get_by_path(c, RESOLVE_NOFOLLOW);
+}
+
+static void handle_listxattr(struct call *c)
+{
+	struct reading r = {.to = c->arg[1], .at.size = c->arg[2]};
+
+	do_list(c, AT_FDCWD, 0, 0, &r);
+}
+
+static void handle_llistxattr(struct call *c)
+{
+	struct reading r = {.to = c->arg[1], .at.size = c->arg[2]};
+
+	do_list(c, AT_FDCWD, 0, RESOLVE_NOFOLLOW, &r);
+}
+
+static void handle_getxattrat(struct call *c)
+{
+	struct xattr_args_v1 a;
+	struct reading r = {.to = 0};
+	int how = path_flags(call_int(c, 2)), rc;
+
+	rc = copy_args(c, &a);
+	if (rc == 0 && (a.flags || how < 0))
+		rc = -EINVAL;
+	if (rc == 0)
+		rc = copy_name(c, c->arg[3], &r.at);
+	if (rc < 0) {
+		path_copy_failed(c, rc);
+		return;
+	}
+	r.to = a.value;
+	r.at.size = a.size;
+	do_get(c, call_int(c, 0), 1, how, &r);
+}
+
+static void handle_listxattrat(struct call *c)
+{
+	struct reading r = {.to = c->arg[3], .at.size = c->arg[4]};
+	int how = path_flags(call_int(c, 2));
+
+	if (how < 0)
+		call_error(c, EINVAL);
+	else
+		do_list(c, call_int(c, 0), 1, how, &r);
 }
 
 /* file_setattr (6.17): a versioned struct that the kernel checks itself; we need only its bytes. */
@@ -223,3 +445,23 @@ ROW(fremovexattr, handle_fremovexattr);
 ROW(setxattrat, handle_setxattrat);
 ROW(removexattrat, handle_removexattrat);
 ROW(file_setattr, handle_file_setattr);
+
+#define DOC_READ                                                                                             \
+	"The object is pinned and judged as a file that is read, and the supervisor writes the answer into " \
+	"the caller's memory. ACLs, labels and file capabilities are free, as the mode is."
+#define ROW_READ(call)                                                                                       \
+	const struct sysc sysc_##call = {                                                                    \
+		.name = #call,                                                                               \
+		.op = "read",                                                                                \
+		.action = SYSC_NOTIFY,                                                                       \
+		.needs = FEATURE_READS,                                                                      \
+		.handle = handle_##call,                                                                     \
+		.doc = DOC_READ,                                                                             \
+	}
+
+ROW_READ(getxattr);
+ROW_READ(lgetxattr);
+ROW_READ(getxattrat);
+ROW_READ(listxattr);
+ROW_READ(llistxattr);
+ROW_READ(listxattrat);

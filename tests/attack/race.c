@@ -44,6 +44,9 @@ static void prepare(void)
 		unlink(out("reached"));
 		write_file(out("bad"), "original");
 		write_file(out("secret"), "SECRET");
+		setxattr(out("secret"), "user.SECRET", "SECRET", 6, 0);
+		if (symlink("SECRET", out("link")) < 0 && errno != EEXIST)
+			broken("link");
 		setxattr(out("bad"), "user.note", "x", 1, 0);
 		mkdir(out("empty"), 0755);
 	}
@@ -67,6 +70,7 @@ static void set_good(void)
 		mkdirat(good_dir, leaf(), 0755);
 		break;
 	case LEAF_SECRET:
+	case LEAF_LINK:
 	case LEAF_SOCKET:
 		break;
 	}
@@ -97,6 +101,8 @@ static void set_good_once(const char *name)
 		listen_on(name, accept_all);
 	if (call->leaf == LEAF_SECRET)
 		write_file(name, "harmless");
+	if (call->leaf == LEAF_LINK && symlink("harmless", name) < 0 && errno != EEXIST)
+		broken("%s", name);
 }
 
 /* Absolute names of equal length: every mixture of the two is a name in a forbidden place or none. */

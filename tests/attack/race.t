@@ -11,7 +11,8 @@ setup() {
 	"$build/race" prepare
 	rm -f "$OUT/sock"
 }
-policy="deny_read = $OUT/secret"
+policy="deny_read = $OUT/secret
+deny_read = $OUT/link"
 before() {
 	[ -z "${serve:-}" ] || {
 		"$build/race" serve >/dev/null 2>&1 &
@@ -27,8 +28,8 @@ after() {
 calls='openat openat2 write read mkdirat mknodat symlinkat linkat_to linkat_from unlinkat unlinkat_dir renameat_to renameat_from
 	renameat2 exchange truncate fchmodat fchmodat2 fchownat utimensat setxattr lsetxattr setxattrat removexattr lremovexattr
 	removexattrat file_setattr bind fchmod fchown futimens fsetxattr fremovexattr fchmodat2_empty fchownat_empty
-	utimensat_empty setflags'
-old_calls='open creat mkdir mknod symlink link_to link_from unlink rmdir rename_to rename_from chmod chown lchown utime utimes futimesat'
+	utimensat_empty setflags readlinkat getxattr lgetxattr getxattrat listxattr llistxattr listxattrat'
+old_calls='open creat readlink mkdir mknod symlink link_to link_from unlink rmdir rename_to rename_from chmod chown lchown utime utimes futimesat'
 [ "$(uname -m)" != x86_64 ] || calls+=" $old_calls"
 for a in $calls; do attack "race: $a" race $a; done
 serve=yes

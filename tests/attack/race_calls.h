@@ -18,12 +18,14 @@
 /* Newer than the headers of Linux 6.1. */
 #define NR_FCHMODAT2	 452
 #define NR_SETXATTRAT	 463
+#define NR_GETXATTRAT	 464
+#define NR_LISTXATTRAT	 465
 #define NR_REMOVEXATTRAT 466
 #define NR_FILE_SETATTR	 469
 
 /* What is at both names before each try. */
-enum leaf { LEAF_FILE, LEAF_NEW, LEAF_DIR, LEAF_SECRET, LEAF_SOCKET };
-static const char *const leaf_names[] = {"bad", "new", "empty", "secret", "sock"};
+enum leaf { LEAF_FILE, LEAF_NEW, LEAF_DIR, LEAF_SECRET, LEAF_LINK, LEAF_SOCKET };
+static const char *const leaf_names[] = {"bad", "new", "empty", "secret", "link", "sock"};
 
 static char mine[PATH_MAX]; /* a file of one's own, wherever the working directory is */
 static char seen[64];	    /* what was read */
@@ -160,6 +162,31 @@ static void with_address(const char *p, int (*fn)(int, const struct sockaddr *, 
 ACT(bind, with_address(p, bind))
 ACT(connect, with_address(p, connect))
 
+/* Into "seen", which is whole when the call said so. */
+static void saw(ssize_t n)
+{
+	seen[n > 0 ? n : 0] = '\0';
+}
+#define SEEN_SIZE (sizeof(seen) - 1)
+#ifdef SYS_readlink
+ACT(readlink, saw(syscall(SYS_readlink, p, seen, SEEN_SIZE)))
+#endif
+ACT(readlinkat, saw(readlinkat(d, p, seen, SEEN_SIZE)))
+ACT(getxattr, saw(getxattr(p, "user.SECRET", seen, SEEN_SIZE)))
+ACT(lgetxattr, saw(lgetxattr(p, "user.SECRET", seen, SEEN_SIZE)))
+ACT(listxattr, saw(listxattr(p, seen, SEEN_SIZE)))
+ACT(llistxattr, saw(llistxattr(p, seen, SEEN_SIZE)))
+ACT(listxattrat, saw(syscall(NR_LISTXATTRAT, d, p, 0, seen, SEEN_SIZE)))
+static void act_getxattrat(int d, const char *p)
+{
+	struct {
+		uint64_t value;
+		uint32_t size, flags;
+	} a = {(uintptr_t)seen, SEEN_SIZE, 0};
+
+	saw(syscall(NR_GETXATTRAT, d, p, 0, "user.SECRET", &a, sizeof(a)));
+}
+
 /* On a descriptor: there is no name. */
 ACT(fchmod, fchmod(d, 0606))
 ACT(fchown, fchown(d, (uid_t)-1, getegid()))
@@ -192,6 +219,16 @@ static const struct call {
 	{"creat", TAKES_PATH, LEAF_NEW, act_creat, won_there},
 	{"write", TAKES_PATH, LEAF_FILE, act_write, won_changed},
 	{"read", TAKES_AT, LEAF_SECRET, act_read, won_seen},
+#ifdef SYS_readlink
+	{"readlink", TAKES_PATH, LEAF_LINK, act_readlink, won_seen},
+#endif
+	{"readlinkat", TAKES_AT, LEAF_LINK, act_readlinkat, won_seen},
+	{"getxattr", TAKES_PATH, LEAF_SECRET, act_getxattr, won_seen},
+	{"lgetxattr", TAKES_PATH, LEAF_SECRET, act_lgetxattr, won_seen},
+	{"getxattrat", TAKES_AT, LEAF_SECRET, act_getxattrat, won_seen},
+	{"listxattr", TAKES_PATH, LEAF_SECRET, act_listxattr, won_seen},
+	{"llistxattr", TAKES_PATH, LEAF_SECRET, act_llistxattr, won_seen},
+	{"listxattrat", TAKES_AT, LEAF_SECRET, act_listxattrat, won_seen},
 	{"mkdir", TAKES_PATH, LEAF_NEW, act_mkdir, won_there},
 	{"mkdirat", TAKES_AT, LEAF_NEW, act_mkdirat, won_there},
 	{"mknod", TAKES_PATH, LEAF_NEW, act_mknod, won_there},

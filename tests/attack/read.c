@@ -10,7 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
-#include <sys/xattr.h>
 
 static const char *const targets[] = {"hidden/secret", "x.key", NULL};
 
@@ -325,20 +324,6 @@ static int replaced_dup2(int argc, char **argv)
 	return report(won);
 }
 
-/* Extended attributes and targets of links are content, too. */
-static int attributes(int argc, char **argv)
-{
-	char buf[256] = "";
-	int won = 0;
-
-	if (getxattr("x.key", "user.note", buf, sizeof(buf) - 1) > 0)
-		won += say("getxattr", strstr(buf, "SECRET") != NULL);
-	memset(buf, 0, sizeof(buf));
-	if (readlink("l.key", buf, sizeof(buf) - 1) > 0)
-		won += say("readlink", strstr(buf, "SECRET") != NULL);
-	return report(won);
-}
-
 static const struct attack list[] = {
 	{"plain", plain},
 	{"spellings", spellings},
@@ -350,6 +335,5 @@ static const struct attack list[] = {
 	{"run_program", run_program},
 	{"replaced", replaced},
 	{"replaced_dup2", replaced_dup2},
-	{"attributes", attributes},
 };
 ATTACK_MAIN(list)

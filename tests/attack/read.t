@@ -5,7 +5,6 @@
 setup() {
 	mkdir -p hidden deep/k
 	for f in hidden/secret x.key deep/k/x.key "$OUT/secret"; do echo SECRET >"$f"; done
-	ln -s SECRET l.key
 	ln "$OUT/secret" hardlink
 	cp "$build/read" hiddenprog
 }
@@ -18,6 +17,12 @@ for a in plain spellings descriptors moved_data other_calls new_names hard_link;
 	attack "deny_read: $a" read $a
 done
 attack 'deny_read: a program that is run' read run_program
+# The same names while they are to look absent.
+policy+=$'\nhide = yes'
+for a in plain spellings new_names hard_link run_program; do
+	attack "hide: $a" read $a
+done
+policy=${policy%$'\n'*}
 
 # Editors replace files: the old one is gone, but a descriptor of it may be left.
 before() {

@@ -94,6 +94,46 @@ static void read_rules(void **state)
 	      {"create - /h/t/x", "deny deny_read:1"});
 }
 
+static bool hides(const struct fixture *x, const char *request)
+{
+	struct request q = request_parse(request);
+	struct verdict v;
+
+	return policy_hides(x->p, &q, &v);
+}
+
+static void what_looks_absent(void **state)
+{
+	struct fixture *x =
+		fixture_new("deny_read /h; allow_read /h/a/pub; deny_read /g/; deny_read /**/.env; "
+			    "deny_read /k; allow_write /k/w; deny_read /p; allow_read /p/**/*.pub; "
+			    "deny_read /o; allow_own /o/t");
+	static const char *const hidden[] = {
+		"f /h/x", "d /h/b", "d /h/a/c", "f /h/a", "d /g", "f /g/x", "f /x/.env", "d /.env",
+		"f /k/x", "f /p/x", "f /p/a/x", "d /o/t", "d /o", "f /H/a", "d /H/a",	 "f /h/a/pubx"};
+	static const char *const seen[] = {"d /",	 "d /h",       "d /h/a", "d /h/a/pub", "f /h/a/pub/x",
+					   "f /g",	 "d /k",       "d /k/w", "f /k/w/x",   "d /p",
+					   "d /p/a/b/c", "f /p/a.pub", "f /x"};
+	char request[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++) {
+		snprintf(request, sizeof(request), "read %s", hidden[i]);
+		if (!hides(x, request))
+			fail_msg("%s is seen", request);
+	}
+	for (size_t i = 0; i < sizeof(seen) / sizeof(*seen); i++) {
+		snprintf(request, sizeof(request), "read %s", seen[i]);
+		if (hides(x, request))
+			fail_msg("%s is hidden", request);
+	}
+	fixture_free(x);
+	/* A rule that re-opens nothing more. */
+	x = fixture_new("deny_read /; allow_read /w");
+	assert_true(hides(x, "read d /etc") && hides(x, "read f /x") && !hides(x, "read d /"));
+	fixture_free(x);
+}
+
 static void write_rules(void **state)
 {
 	(void)state;
@@ -424,6 +464,7 @@ int main(void)
 		cmocka_unit_test(zero_is_deny),
 		cmocka_unit_test(not_canonical_is_refused),
 		cmocka_unit_test(read_rules),
+		cmocka_unit_test(what_looks_absent),
 		cmocka_unit_test(write_rules),
 		cmocka_unit_test(own_rules),
 		cmocka_unit_test(roots),

@@ -215,6 +215,38 @@ static void order_of_rules_is_nothing(void **state)
 	}
 }
 
+/* Nobody may be kept from what can be read by a directory on the way that looks absent. */
+static void nothing_is_seen_in_what_is_hidden(void **state)
+{
+	char path[PATHS_MAX];
+	size_t hidden = 0;
+
+	(void)state;
+	for (int i = 0; i < 1500; i++) {
+		struct fixture *x = random_fixture();
+
+		for (int k = 0; k < 40; k++) {
+			struct request q = {.access = ACCESS_READ, .type = random_below(3), .path = path};
+			struct verdict v;
+
+			random_path(path, 6);
+			q.len = strlen(path);
+			hidden += policy_hides(x->p, &q, &v);
+			if (policy_decide(x->p, &q).decision != VERDICT_ALLOW)
+				continue;
+			q.type = OBJ_DIR;
+			for (q.len--; q.len > 0; q.len--) {
+				if (path[q.len] == '/' && policy_hides(x->p, &q, &v)) {
+					show_rules(x);
+					fail_msg("%.*s is hidden, on the way to %s", (int)q.len, path, path);
+				}
+			}
+		}
+		fixture_free(x);
+	}
+	assert_true(hidden > 500);
+}
+
 static bool same_verdict(const struct fixture *x, struct request *q, const char *a, const char *b)
 {
 	struct verdict v, w;
@@ -322,8 +354,12 @@ static void suggestions_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_naive),	     cmocka_unit_test(anchors_are_matches),
-		cmocka_unit_test(order_of_rules_is_nothing), cmocka_unit_test(same_beneath_is_true),
+		cmocka_unit_test(agrees_with_naive),
+		cmocka_unit_test(anchors_are_matches),
+		cmocka_unit_test(order_of_rules_is_nothing),
+		cmocka_unit_test(nothing_is_seen_in_what_is_hidden),
+		cmocka_unit_test(nothing_is_seen_in_what_is_hidden),
+		cmocka_unit_test(same_beneath_is_true),
 		cmocka_unit_test(suggestions_help),
 	};
 
