@@ -15,6 +15,12 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN(readlinkat), 
 /* Entries looked at for one name: a directory of a million entries on the way is not worth it. */
 #define LOOK_MAX 200000
 
+/*
+ * Levels between two questions for the kernel's name, as each costs it a walk of 4,096 bytes. Where that name just fits it has
+ * 15 components at least, so the root is not climbed past.
+ */
+#define STRIDE 12
+
 #define LOOK_STATX (STATX_INO | STATX_MNT_ID)
 
 /* Above the directory that is to be found. */
@@ -113,7 +119,8 @@ static int read_upwards(const struct session *s, int dir, char *buf)
 	if (cur < 0)
 		return -errno;
 	while (rc == 0 && n == -ENAMETOOLONG) {
-		rc = climb(&search, &cur, buf, &at);
+		for (int i = 0; rc == 0 && i < STRIDE; i++)
+			rc = climb(&search, &cur, buf, &at);
 		if (rc == 0)
 			n = read_link(s, cur, head);
 	}

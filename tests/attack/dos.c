@@ -336,7 +336,7 @@ static int long_paths(int argc, char **argv)
 	/* Deeper than a path can say, and then under a name with other rules, so that all of it is looked at. */
 	if (mkdir("top", 0755) < 0 || chdir("top") < 0)
 		broken("top");
-	while (depth < 3000 && mkdir("d", 0755) == 0 && chdir("d") == 0)
+	while (depth < 2300 && mkdir("d", 0755) == 0 && chdir("d") == 0)
 		depth++;
 	printf("# %d deep\n", depth);
 	if (chdir(getenv("IN")) < 0)
