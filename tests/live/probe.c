@@ -467,6 +467,10 @@ int main(int argc, char **argv)
 				puts(s->name);
 		return 0;
 	}
+	if (argc == 2 && strcmp(argv[1], "mark") == 0) {
+		say("a new program %ld", syscall(SYS_prctl, 3, 0, 0, 0, 0)), done();
+		return 0;
+	}
 	if (argc < 3)
 		return 64;
 	if (chdir(argv[1]) < 0 || !getcwd(tree, sizeof(tree)))

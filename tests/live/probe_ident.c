@@ -344,8 +344,7 @@ static void identities(void)
 /* One thread changes, the others stay: what each does is done as itself. */
 static void *other_thread(void *arg)
 {
-	as(arg);
-	return NULL;
+	return as(arg), NULL;
 }
 
 static void as_thread(void *arg)
@@ -447,7 +446,52 @@ static void identity_vfork(void)
 	say("it is"), it_is("shut/by"), done();
 }
 
+/* The "dumpable" mark: of the memory, so children begin with it and a new program does not. */
+#define mark() ((int)syscall(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0))
+
+static void set_mark(int value)
+{
+	say("set %d", value), result(syscall(SYS_prctl, PR_SET_DUMPABLE, value, 0, 0, 0)),
+		say(" get %d", mark());
+	done();
+}
+
+static void marked_child(void *arg)
+{
+	say("child %d", mark()), done();
+	set_mark(1);
+	set_mark(0);
+	try("open", "m", x_open("m", O_RDWR | O_CREAT, 0666));
+	/* A new program is marked again, whatever it was. */
+	execl("/proc/self/exe", "probe", "mark", (char *)NULL);
+	(void)arg;
+	die("exec");
+}
+
+static void changed(void *arg)
+{
+	become(arg), say("changed %d", mark()), done();
+	in_child(marked_child, NULL);
+	marked_child(NULL);
+}
+
+static void marks(void)
+{
+	/* As it is inside: root gains nothing by exec. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || chmod(".", 0777) < 0)
+		die("marks");
+	say("begin %d", mark()), done();
+	set_mark(2), set_mark(7), set_mark(0);
+	in_child(marked_child, NULL);
+	say("parent %d", mark()), done();
+	set_mark(1);
+	for (size_t i = 0; is_root && i < N(changes); i++)
+		if (!changes[i].mixed)
+			x_unlink("m"), in_child(changed, (void *)&changes[i]);
+}
+
 const struct section ident_sections[] = {
+	{"marks", marks},
 	{"identities", identities},
 	{"identitythreads", identity_threads},
 	{"identityrelative", identities_relative},
