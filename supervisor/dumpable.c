@@ -35,6 +35,16 @@ static struct memory *find(pid_t pid, const struct member_stat *st)
 	return NULL;
 }
 
+/* The address is shown to those only who may look into the process. */
+bool dumpable_look(const struct session *s, pid_t pid, struct member_stat *st)
+{
+	bool raised = ident_look_begin(), there = member_stat(s, pid, st);
+
+	if (raised)
+		ident_look_end();
+	return there;
+}
+
 void dumpable_set(pid_t pid, const struct member_stat *st, bool dumpable)
 {
 	struct memory *m;
@@ -47,30 +57,20 @@ void dumpable_set(pid_t pid, const struct member_stat *st, bool dumpable)
 	pthread_mutex_unlock(&known.lock);
 }
 
-/* The address is shown to those only who may look into the process. */
-static bool look(const struct session *s, pid_t pid, struct member_stat *st)
-{
-	bool raised = ident_look_begin(), there = member_stat(s, pid, st);
-
-	if (raised)
-		ident_look_end();
-	return there;
-}
-
 bool dumpable_get(const struct session *s, pid_t pid)
 {
 	struct member_stat st, parent;
 	bool dumpable = true;
 	struct memory *m;
 
-	if (!look(s, pid, &st))
+	if (!dumpable_look(s, pid, &st))
 		return true;
 	parent = st;
 	pthread_mutex_lock(&known.lock);
 	m = find(pid, &st);
 	for (int i = 0; !m && st.stack && i < GENERATIONS && parent.ppid != s->supervisor; i++) {
 		pid = parent.ppid;
-		if (!look(s, pid, &parent))
+		if (!dumpable_look(s, pid, &parent))
 			break;
 		if (parent.stack == st.stack)
 			m = find(pid, &parent);

@@ -14,7 +14,9 @@
 struct member_stat;
 struct session;
 
-/* pid: of a process, not of a thread; st: its state while it can be looked into. */
+/* As member_stat(), with what the kernel shows to those only who may look into the process. */
+bool dumpable_look(const struct session *s, pid_t pid, struct member_stat *st);
+/* pid: of a process, not of a thread; st: from dumpable_look(), while that could see. */
 void dumpable_set(pid_t pid, const struct member_stat *st, bool dumpable);
 /* False: the program has been told that it is not dumpable. */
 bool dumpable_get(const struct session *s, pid_t pid);

@@ -167,7 +167,7 @@ static void handle_prctl(struct call *c)
 		call_error(c, EINVAL);
 		return;
 	}
-	if (tracee_status(c->s, c->tid, &st) < 0 || !member_stat(c->s, st.tgid, &ms)) {
+	if (tracee_status(c->s, c->tid, &st) < 0 || !dumpable_look(c->s, st.tgid, &ms)) {
 		call_error(c, EPERM);
 		return;
 	}

@@ -177,7 +177,7 @@ static void handle_identity(struct call *c)
 	atomic_store(&c->s->identity_changed, true);
 	/* Groups and capabilities leave the memory as readable as it was; SYS_PTRACE reads it anyway. */
 	if (c->sysc == &sysc_setgroups || c->sysc == &sysc_capset || caps_may_ptrace() ||
-	    tracee_status(c->s, c->tid, &before) < 0 || !member_stat(c->s, before.tgid, &then)) {
+	    tracee_status(c->s, c->tid, &before) < 0 || !dumpable_look(c->s, before.tgid, &then)) {
 		call_continue(c);
 		return;
 	}
