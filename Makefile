@@ -84,7 +84,7 @@ J ?= 2
 # As many jobs as there are processors, unless the user said how many.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all help deps check unit live sanitize fuzz static install uninstall lint format docs-current bench demo clean \
+.PHONY: all help deps check unit live stress sanitize fuzz static install uninstall lint format docs-current bench demo clean \
 	programs unit-programs fuzz-programs bench-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -103,6 +103,7 @@ help:
 	@echo 'make lint       format, both compilers, layers, sizes, manual pages, shell scripts, spelling'
 	@echo 'make format     format the C files'
 	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
+	@echo 'make stress     stress-ng inside as outside'
 	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
 	@echo 'make clean      remove $(OUT)'
 	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, DYNAMIC=1, WERROR=1, V=1, T (tests to run), J (how many at a time)'
@@ -199,6 +200,12 @@ unit:
 live:
 	@$(MAKE) $(PARALLEL) all
 	@tests/run -j $(J) $(or $(T),$(LIVE))
+
+# stress-ng's file, process and signal stressors, inside as outside.
+stress:
+	@tools/deps build stress
+	@$(MAKE) $(PARALLEL) all
+	@TEST_TIMEOUT=900 tests/run tests/stress/run
 
 sanitize: deps
 	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan programs
