@@ -29,6 +29,15 @@ bool ident_is_assumed(void);
 bool ident_look_begin(void);
 void ident_look_end(void);
 
+/*
+ * Around a change of identity during which the process is shut for a moment: one at a time, as the threads of a process
+ * change one by one and share its memory. False: another takes too long.
+ */
+bool ident_change_begin(void);
+void ident_change_end(void);
+/* Waits until no change is under way. */
+void ident_change_wait(void);
+
 /* A new thread is whoever its maker was at that moment: ident_of_maker() in the maker, the result to
  * ident_begin_thread() in the new one, which makes it itself. */
 unsigned ident_of_maker(void);

@@ -22,33 +22,36 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), O
 static atomic_bool vm_calls_refused;
 
 /*
- * Opens something of the caller's below /proc/TID, as the caller; if that is refused, with all that this thread may
- * raise. What still is refused nobody here may look at: -EPERM.
+ * Opens something below /proc/TID, as the caller; if that is refused, with all that this thread may raise. What still is
+ * refused nobody here may look at: -EPERM.
  */
-static int open_proc(struct call *c, const char *name, int flags)
+static int try_proc(struct call *c, const char *name, int flags)
 {
 	int fd = openat(c->s->proc, name, flags | O_CLOEXEC);
 	int err = errno;
 
 	if (fd < 0 && (err == EACCES || err == EPERM)) {
+		err = EPERM;
 		if (ident_look_begin()) {
 			fd = openat(c->s->proc, name, flags | O_CLOEXEC);
 			err = errno == EACCES ? EPERM : errno;
 			ident_look_end();
-		} else {
-			err = EPERM;
 		}
 	}
-	c->unreadable = fd < 0 && err == EPERM;
 	return fd < 0 ? -err : fd;
 }
 
-static int open_mem_of(struct call *c, pid_t pid, int flags)
+/* Another thread of the process may be changing its user just now, and will open it again. */
+static int open_proc(struct call *c, const char *name, int flags)
 {
-	char name[32];
+	int fd = try_proc(c, name, flags);
 
-	snprintf(name, sizeof(name), "%d/mem", pid);
-	return open_proc(c, name, flags);
+	if (fd == -EPERM) {
+		ident_change_wait();
+		fd = try_proc(c, name, flags);
+	}
+	c->unreadable = fd == -EPERM;
+	return fd;
 }
 
 static bool pin_owner(const struct session *s, pid_t tgid, struct pin_owner *o)
@@ -73,8 +76,11 @@ static int open_pinned(struct call *c)
 
 static int open_mem(struct call *c, int flags, bool *pinned)
 {
-	int fd = open_mem_of(c, c->tid, flags);
+	char name[32];
+	int fd;
 
+	snprintf(name, sizeof(name), "%d/mem", c->tid);
+	fd = open_proc(c, name, flags);
 	*pinned = fd == -EPERM;
 	if (*pinned)
 		fd = open_pinned(c);
@@ -85,8 +91,11 @@ static int open_mem(struct call *c, int flags, bool *pinned)
 static void pin(struct call *c, pid_t tgid)
 {
 	struct pin_owner o;
-	int mem = open_mem_of(c, tgid, O_RDWR);
+	char name[32];
+	int mem;
 
+	snprintf(name, sizeof(name), "%d/mem", tgid);
+	mem = try_proc(c, name, O_RDWR);
 	if (mem < 0)
 		return;
 	if (pin_owner(c->s, tgid, &o))
@@ -310,6 +319,17 @@ int tracee_fd_flags(struct call *c, int fd)
 	return p ? (int)strtol(p + 6, NULL, 8) : -EIO;
 }
 
+static ssize_t try_link(struct call *c, const char *name, char *link, size_t size)
+{
+	ssize_t n = readlinkat(c->s->proc, name, link, size);
+
+	if (n < 0 && errno == EACCES && ident_look_begin()) {
+		n = readlinkat(c->s->proc, name, link, size);
+		ident_look_end();
+	}
+	return n;
+}
+
 uint64_t tracee_socket_inode(struct call *c, int fd)
 {
 	char name[48], link[64];
@@ -318,10 +338,10 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 	if (fd < 0)
 		return 0;
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
-	n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
-	if (n < 0 && errno == EACCES && ident_look_begin()) {
-		n = readlinkat(c->s->proc, name, link, sizeof(link) - 1);
-		ident_look_end();
+	n = try_link(c, name, link, sizeof(link) - 1);
+	if (n < 0) {
+		ident_change_wait();
+		n = try_link(c, name, link, sizeof(link) - 1);
 	}
 	if (n < 9 || strncmp(link, "socket:[", 8) != 0)
 		return 0;

@@ -14,6 +14,7 @@
 #include "supervisor/caps.h"
 #include "supervisor/crew.h"
 #include "supervisor/dumpable.h"
+#include "supervisor/ident.h"
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
@@ -177,20 +178,23 @@ static void handle_identity(struct call *c)
 	atomic_store(&c->s->identity_changed, true);
 	/* Groups and capabilities leave the memory as readable as it was; SYS_PTRACE reads it anyway. */
 	if (c->sysc == &sysc_setgroups || c->sysc == &sysc_capset || caps_may_ptrace() ||
-	    tracee_status(c->s, c->tid, &before) < 0 || !dumpable_look(c->s, before.tgid, &then)) {
+	    !crew_step_aside(c) || !ident_change_begin()) {
 		call_continue(c);
 		return;
 	}
-	/* One that is traced by another cannot be held: its memory stays readable, the rest does not. */
-	tracee_pin(c, &before);
-	if (!crew_step_aside(c) || tracer_hold(c, &h, false) < 0) {
-		call_continue(c);
-		return;
+	if (tracee_status(c->s, c->tid, &before) == 0 && dumpable_look(c->s, before.tgid, &then)) {
+		/* One that is traced by another cannot be held: its memory stays readable, the rest does not. */
+		tracee_pin(c, &before);
+		if (tracer_hold(c, &h, false) == 0) {
+			call_continue(c);
+			if (tracer_wait(&h) == TRACER_STOPPED)
+				open_again(&h, &before, &then);
+			tracer_release(&h);
+		}
 	}
-	call_continue(c);
-	if (tracer_wait(&h) == TRACER_STOPPED)
-		open_again(&h, &before, &then);
-	tracer_release(&h);
+	ident_change_end();
+	if (!c->answered)
+		call_continue(c);
 }
 
 #define ROW_IDENTITY(call)                                                                                   \

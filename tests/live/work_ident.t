@@ -63,6 +63,27 @@ X
 python3 server.py; rm w/socket; find w -name 'log*' | sort | xargs cat
 EOF
 
+prepare='mkdir -m 777 w'
+work 'threads at work while the user changes' python3 <<'EOF'
+cat >threads.py <<'X'
+import os, threading, time
+stop = False; bad = []
+def loop(n):
+    i = 0
+    while not stop:
+        try: d = 'w/%d.%d' % (n, i); os.mkdir(d); os.rmdir(d); i += 1
+        except FileExistsError: pass
+        except OSError as e: bad.append((e.errno, d))
+ts = [threading.Thread(target=loop, args=(n,)) for n in range(20)]
+for t in ts: t.start()
+time.sleep(0.1); os.setgroups([]); os.setgid(1000); os.setuid(1000)
+os.makedirs('w/rel/x'); time.sleep(0.1); stop = True
+for t in ts: t.join()
+print(bad[:3], os.stat('w/rel/x').st_uid)
+X
+python3 threads.py; rm -rf w
+EOF
+
 prepare='mkdir -m 777 w; echo x >root; chmod 600 root'
 work 'the effective user for a while' python3 <<'EOF'
 cat >x.py <<'X'
