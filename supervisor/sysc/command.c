@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
+#include <linux/kd.h>
 #include <linux/prctl.h>
 #include <linux/sockios.h>
 #include <linux/userfaultfd.h>
@@ -124,6 +125,7 @@ static void handle_ioctl(struct call *c)
  * The types, by what uses them for its files: f and v all, X and r what XFS and FAT began, 0x94 btrfs, 0xf5 f2fs, 0x97 ceph,
  * 0xbc bcachefs, o ocfs2 (whose reflink makes a new name). /dev/userfaultfd needs only an open for reading.
  */
+/* On a console, what a key types is a string that stays after the session: KDSK* are TIOCSTI with patience. */
 /* linux/fs.h has FS_IOC_SETVERSION with a long, of which the file systems read an int. */
 #define TYPE(x) ARG_BITS(1, 0xff00, (unsigned)(x) << 8)
 const struct sysc sysc_ioctl = {
@@ -131,7 +133,10 @@ const struct sysc sysc_ioctl = {
 	.op = "metadata",
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCSTI)), SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCLINUX)),
-		  SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCCONS)), SYSC_IF(SYSC_EPERM, ARG_IS(1, FIOSETOWN)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, TIOCCONS)), SYSC_IF(SYSC_EPERM, ARG_IS(1, KDSKBENT)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, KDSKBSENT)), SYSC_IF(SYSC_EPERM, ARG_IS(1, KDSKBDIACR)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, KDSKBDIACRUC)), SYSC_IF(SYSC_EPERM, ARG_IS(1, KDSETKEYCODE)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, FIOSETOWN)),
 		  SYSC_IF_ON(FEATURE_UNSCOPED, SYSC_EPERM, ARG_IS(1, FIOASYNC)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, SIOCSPGRP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETFLAGS)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_FSSETXATTR)),
@@ -147,7 +152,8 @@ const struct sysc sysc_ioctl = {
 		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x97)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xbc)),
 		  SYSC_IF_ERRNO(ENOTTY, TYPE('o')), SYSC_IF(SYSC_EPERM, ARG_IS(1, USERFAULTFD_IOC_NEW))),
 	.handle = handle_ioctl,
-	.doc = "Typing into terminals and sending signals are refused, FIOASYNC where the kernel would send "
+	.doc = "Typing into terminals, giving keys another meaning and sending signals are refused, FIOASYNC "
+	       "where the kernel would send "
 	       "them to anyone; setting file flags, project ids and "
 	       "versions is performed on the judged object; other file system commands do not exist; "
 	       "/dev/userfaultfd is refused.",
