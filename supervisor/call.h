@@ -53,6 +53,11 @@ void call_result(struct call *c, int rc);
  * that the caller got, or -errno. */
 int call_fd(struct call *c, int fd, bool cloexec);
 /*
+ * The same in two steps, 3 us slower: our own is closed before the caller goes on, so that a close by it is the last. Else
+ * what it wrote could not be executed at once (ETXTBSY), and events and ends of file would come late.
+ */
+int call_fd_alone(struct call *c, int fd, bool cloexec);
+/*
  * Lets the kernel perform the call with the caller's own registers. Only where registers decide, or where the call's
  * effect is judged again at every use.
  */

@@ -103,6 +103,17 @@ int call_fd(struct call *c, int fd, bool cloexec)
 	return rc;
 }
 
+int call_fd_alone(struct call *c, int fd, bool cloexec)
+{
+	bool first = begin_answer(c, 0);
+	int rc = first ? notify_add_fd(c->s->listener, c->id, fd, cloexec) : -ENOENT;
+
+	close(fd);
+	if (first && rc != -ENOENT)
+		notify_answer(c->s->listener, c->id, rc, rc < 0 ? -rc : 0);
+	return rc;
+}
+
 void call_continue(struct call *c)
 {
 	if (begin_answer(c, 0))

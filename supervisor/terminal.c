@@ -37,7 +37,7 @@ void terminal_give(struct call *c, int fd, int flags)
 {
 	struct tracer_hold h;
 	bool held = crew_step_aside(c) && tracer_hold(c, &h, false) == 0;
-	int number = call_fd(c, fd, flags & O_CLOEXEC);
+	int number = call_fd_alone(c, fd, flags & O_CLOEXEC);
 	long result;
 
 	if (!held)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 
 #include "supervisor/caps.h"
@@ -278,6 +279,25 @@ int tracee_fd(struct call *c, int fd)
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
 	pin = open_proc(c, name, O_PATH);
 	return pin == -ENOENT ? -EBADF : pin;
+}
+
+bool tracee_has_free_number(struct call *c)
+{
+	struct rlimit limit;
+	char name[48];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%d/fd", c->tid);
+	if (prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) < 0 || fstatat(c->s->proc, name, &st, 0) < 0 ||
+	    (rlim_t)st.st_size < limit.rlim_cur)
+		return true;
+	/* Descriptors beyond a limit that was lowered count, too, so look at each number below it. */
+	for (rlim_t n = 0; n < limit.rlim_cur; n++) {
+		snprintf(name, sizeof(name), "%d/fd/%llu", c->tid, (unsigned long long)n);
+		if (fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+			return true;
+	}
+	return false;
 }
 
 /* Takes over fd. */

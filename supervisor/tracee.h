@@ -31,6 +31,11 @@ int tracee_cwd(struct call *c);
 int tracee_fd(struct call *c, int fd);
 /* The open flags of the caller's descriptor (O_PATH among them), or -EBADF. */
 int tracee_fd_flags(struct call *c, int fd);
+/*
+ * Whether the caller has a number left for another descriptor: creating and truncating cannot be taken back. The kernel
+ * before 6.2 does not tell how many it has: then true, and it shows only afterwards.
+ */
+bool tracee_has_free_number(struct call *c);
 /* The inode number of the caller's descriptor when it is a socket, else 0. */
 uint64_t tracee_socket_inode(struct call *c, int fd);
 

@@ -13,7 +13,6 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/xattr.h>
 
 #include "supervisor/change.h"
@@ -93,14 +92,28 @@ static int reopen(struct call *c, const struct object *o, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Nobody waits for the end of such a descriptor. */
+static bool is_plain_read(const struct object *o, int flags)
+{
+	return (flags & O_ACCMODE) == O_RDONLY && (S_ISREG(o->st.stx_mode) || S_ISDIR(o->st.stx_mode));
+}
+
 static void give(struct call *c, int fd, const struct object *o, int flags)
 {
 	if (o && device_is_ptmx(&o->st))
 		device_note_pty(c, fd);
 	if (o && terminal_is_taken(c, o, fd, flags))
 		terminal_give(c, fd, flags);
-	else
+	else if (o && is_plain_read(o, flags))
 		call_fd(c, fd, flags & O_CLOEXEC);
+	else
+		call_fd_alone(c, fd, flags & O_CLOEXEC);
+}
+
+/* The kernel looks for a number before it looks at the path. */
+static void fail(struct call *c, int err)
+{
+	path_copy_failed(c, tracee_has_free_number(c) ? -err : -EMFILE);
 }
 
 /* Opens the judged pin, in a way that may be waited for, and answers. */
@@ -111,7 +124,7 @@ static void open_pin(struct call *c, const struct object *o, int flags)
 	int fd;
 
 	if (block && !crew_block_begin(c)) {
-		call_error(c, EAGAIN);
+		fail(c, EAGAIN);
 		return;
 	}
 	fd = reopen(c, o, flags);
@@ -124,7 +137,7 @@ static void open_pin(struct call *c, const struct object *o, int flags)
 	else if (fd == -EINTR && wake == CREW_SIGNAL)
 		pending_restart(c);
 	else
-		call_error(c, -fd);
+		fail(c, -fd);
 }
 
 /* O_CREAT on something that is there. 0 or the kernel's errno for it. */
@@ -137,29 +150,6 @@ static int existing_with_creat(const struct call *c, const struct object *o, int
 	return !S_ISLNK(o->st.stx_mode) && sticky_refuses_creat(c->s, o) ? EACCES : 0;
 }
 
-/*
- * Creating and truncating cannot be taken back when the caller then has no number left for the descriptor. The kernel
- * before 6.2 does not tell how many there are: then it shows only afterwards.
- */
-static bool has_free_number(struct call *c)
-{
-	struct rlimit limit;
-	char name[48];
-	struct stat st;
-
-	snprintf(name, sizeof(name), "%d/fd", c->tid);
-	if (prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) < 0 || fstatat(c->s->proc, name, &st, 0) < 0 ||
-	    (rlim_t)st.st_size < limit.rlim_cur)
-		return true;
-	/* Descriptors beyond a limit that was lowered count, too, so look at each number below it. */
-	for (rlim_t n = 0; n < limit.rlim_cur; n++) {
-		snprintf(name, sizeof(name), "%d/fd/%llu", c->tid, (unsigned long long)n);
-		if (fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
-			return true;
-	}
-	return false;
-}
-
 static void open_existing(struct call *c, const struct opening *q, struct object *o)
 {
 	int flags = q->flags, rc = 0;
@@ -169,14 +159,14 @@ static void open_existing(struct call *c, const struct opening *q, struct object
 	if (rc == 0 && S_ISLNK(o->st.stx_mode) && !(flags & O_DIRECTORY))
 		rc = ELOOP; /* O_NOFOLLOW: reopening the pin would not say so */
 	if (rc) {
-		call_error(c, rc);
+		fail(c, rc);
 		return;
 	}
 	rc = judge_open(c, o, flags);
 	if (rc)
 		judge_answer(c, rc);
-	else if ((flags & O_TRUNC) && !has_free_number(c))
-		call_error(c, EMFILE);
+	else if ((flags & O_TRUNC) && !tracee_has_free_number(c))
+		fail(c, EMFILE);
 	else
 		open_pin(c, o, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
 }
@@ -196,7 +186,7 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 		return -1;
 	}
 	fd = -EMFILE;
-	if (has_free_number(c)) {
+	if (tracee_has_free_number(c)) {
 		/* O_EXCL follows no link, and O_NOFOLLOW would show in the descriptor's flags. */
 		fd = openat(e->dir.fd, e->leaf, q->flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY,
 			    path_mode(c, e->dir.fd, q->mode));
@@ -234,11 +224,11 @@ static bool open_new(struct call *c, const struct opening *q)
 	for (int links = 0;; links++) {
 		rc = resolve_entry(c, 0, q->dirfd, q->resolve, &e);
 		if (rc < 0) {
-			path_copy_failed(c, rc);
+			fail(c, -rc);
 			return true;
 		}
 		if (e.special || e.leaf[e.leaf_len] == '/') {
-			call_error(c, e.special && (q->flags & O_EXCL) ? EEXIST : EISDIR);
+			fail(c, e.special && (q->flags & O_EXCL) ? EEXIST : EISDIR);
 			entry_close(&e);
 			return true;
 		}
@@ -247,7 +237,7 @@ static bool open_new(struct call *c, const struct opening *q)
 		rc = links < MAX_LINKS ? follow_dangling(c, q, &e) : ELOOP;
 		entry_close(&e);
 		if (rc) {
-			call_error(c, rc);
+			fail(c, rc);
 			return true;
 		}
 	}
@@ -260,7 +250,7 @@ static bool open_new(struct call *c, const struct opening *q)
 	if (fd >= 0)
 		give(c, fd, NULL, q->flags);
 	else
-		call_error(c, -fd);
+		fail(c, -fd);
 	return true;
 }
 
@@ -272,7 +262,7 @@ static void open_tmpfile(struct call *c, const struct opening *q, struct object 
 	int rc, fd;
 
 	if (!S_ISDIR(dir->st.stx_mode)) {
-		call_error(c, ENOTDIR);
+		fail(c, ENOTDIR);
 		return;
 	}
 	if (dir->deleted &&
@@ -288,7 +278,7 @@ static void open_tmpfile(struct call *c, const struct opening *q, struct object 
 	}
 	fd = openat(dir->fd, ".", q->flags | O_CLOEXEC, path_mode(c, dir->fd, q->mode));
 	if (fd < 0)
-		call_error(c, errno);
+		fail(c, errno);
 	else
 		give(c, fd, NULL, q->flags);
 }
@@ -345,7 +335,7 @@ static void do_open(struct call *c, const struct opening *q)
 			return;
 		}
 		if (rc != -ENOENT || !(q->flags & O_CREAT) || (q->flags & O_TMPFILE) == O_TMPFILE) {
-			path_copy_failed(c, rc);
+			fail(c, -rc);
 			return;
 		}
 		memset(&c->event, 0, sizeof(c->event));
@@ -353,7 +343,7 @@ static void do_open(struct call *c, const struct opening *q)
 		if (open_new(c, q))
 			return;
 	}
-	call_error(c, EAGAIN);
+	fail(c, EAGAIN);
 }
 
 /* glibc calls it 0 where all files may be large; other programs pass what the kernel calls it. */
