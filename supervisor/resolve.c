@@ -298,8 +298,8 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 /* The directory that path starts from. An absolute one starts from the session's root, which stays open. */
 static int open_base(struct call *c, int dirfd, const char *path, uint64_t extra)
 {
-	if (path[0] == '/' && !(extra & (RESOLVE_IN_ROOT | RESOLVE_BENEATH)))
-		return c->s->root;
+	if (path[0] == '/' && !(extra & RESOLVE_IN_ROOT))
+		return extra & RESOLVE_BENEATH ? -EXDEV : c->s->root;
 	return dirfd == AT_FDCWD ? tracee_cwd(c) : tracee_fd(c, dirfd);
 }
 

@@ -198,18 +198,30 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 	return fd;
 }
 
-/* e is a dangling symbolic link: puts where it points to into c->path[0]. 0 or the errno to answer. */
-static int follow_dangling(struct call *c, const struct opening *q, const struct entry *e)
+/*
+ * e, found by path, is a dangling symbolic link: puts what it stands for into c->path[0], as a path that goes the same way
+ * from the same base, so that the caller's own restrictions hold on it. 0 or the errno to answer.
+ */
+static int follow_dangling(struct call *c, const struct opening *q, const struct entry *e, const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	size_t way = slash ? (size_t)(slash + 1 - path) : 0;
 	char target[PATH_MAX];
 	ssize_t n;
 
-	if (q->resolve) /* following the link ourselves would leave the caller's own restrictions */
+	if (q->resolve & RESOLVE_NO_SYMLINKS)
 		return ELOOP;
 	n = readlinkat(e->dir.fd, e->leaf, target, sizeof(target));
-	if (n < 0 || n >= PATH_MAX)
-		return n < 0 ? errno : ENAMETOOLONG;
-	return -path_join(c, 0, e, target, (size_t)n);
+	if (n <= 0)
+		return n < 0 ? errno : ENOENT;
+	if (target[0] == '/')
+		way = 0;
+	if (way + (size_t)n >= PATH_MAX)
+		return ENAMETOOLONG;
+	memcpy(c->path[0], path, way);
+	memcpy(c->path[0] + way, target, (size_t)n);
+	c->path[0][way + (size_t)n] = '\0';
+	return 0;
 }
 
 /*
@@ -218,10 +230,12 @@ static int follow_dangling(struct call *c, const struct opening *q, const struct
  */
 static bool open_new(struct call *c, const struct opening *q)
 {
-	struct entry e;
 	int answered = 0, fd, rc;
+	char path[PATH_MAX];
+	struct entry e;
 
 	for (int links = 0;; links++) {
+		memcpy(path, c->path[0], strlen(c->path[0]) + 1);
 		rc = resolve_entry(c, 0, q->dirfd, q->resolve, &e);
 		if (rc < 0) {
 			fail(c, -rc);
@@ -234,7 +248,7 @@ static bool open_new(struct call *c, const struct opening *q)
 		}
 		if (!e.exists || !S_ISLNK(e.st.stx_mode) || q->flags & (O_EXCL | O_NOFOLLOW))
 			break;
-		rc = links < MAX_LINKS ? follow_dangling(c, q, &e) : ELOOP;
+		rc = links < MAX_LINKS ? follow_dangling(c, q, &e, path) : ELOOP;
 		entry_close(&e);
 		if (rc) {
 			fail(c, rc);
@@ -429,6 +443,10 @@ static void handle_openat2(struct call *c)
 	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE_BIT))) ||
 	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) == (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) {
 		call_error(c, EINVAL);
+		return;
+	}
+	if (how.resolve & RESOLVE_CACHED && how.flags & (O_CREAT | O_TRUNC | TMPFILE_BIT)) {
+		call_error(c, EAGAIN);
 		return;
 	}
 	q.flags = (int)how.flags;

@@ -77,7 +77,8 @@ static void sharing(const char *label, unsigned long flags)
 	int status, fd = -1;
 	pid_t pid;
 
-	fresh("sub", K_DIR), fresh_file("sub/f", "in sub", 0644), remove_all("f"), fresh_file("f", "above", 0644);
+	fresh("sub", K_DIR), fresh_file("sub/f", "in sub", 0644), remove_all("f"),
+		fresh_file("f", "above", 0644);
 	fflush(stdout);
 	pid = (pid_t)clone_with(flags);
 	if (pid == 0) {
