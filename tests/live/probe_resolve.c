@@ -165,7 +165,8 @@ static void by_size(void)
 		say(" no path"), result(x_openat2(AT_FDCWD, (char *)8, area, sizes[i])), done();
 	}
 	end = area + room - 4096;
-	mprotect(end, 4096, PROT_NONE);
+	/* Not mprotect(): under old Docker profiles what may not be read is read by the supervisor all the same. */
+	munmap(end, 4096);
 	memset(area, 0, room - 4096);
 	for (size_t have = 8; have <= 64; have += 8) {
 		memcpy(end - have, &how, have < sizeof(how) ? have : sizeof(how));
