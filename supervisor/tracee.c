@@ -17,7 +17,7 @@
 #include "supervisor/pins.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
-	  OWN(process_vm_readv), OWN(process_vm_writev));
+	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN_IF(prlimit64, ARG_IS(2, 0)));
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;

@@ -22,18 +22,17 @@
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/look.h"
+#include "supervisor/openflags.h"
 #include "supervisor/path.h"
 #include "supervisor/sticky.h"
 #include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(newfstatat), OWN(readlinkat), OWN_IF(prlimit64, ARG_IS(2, 0)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(readlinkat));
 
-#define RETRIES 16
-/* O_TMPFILE is this and O_DIRECTORY. */
-#define TMPFILE_BIT (__O_TMPFILE & ~O_DIRECTORY)
-#define MAX_LINKS   40 /* as the kernel's MAXSYMLINKS */
+#define RETRIES	  16
+#define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
 
 /* A request to open as copied from the caller. */
 struct opening {
@@ -304,24 +303,13 @@ static int resolve_opening(struct call *c, const struct opening *q, struct objec
 	return resolve_object(c, 0, q->dirfd, nofollow ? RESOLVE_NOFOLLOW : 0, q->resolve, o);
 }
 
-/* What the kernel refuses before it looks at the path. With O_CREAT and O_DIRECTORY together kernels differ; the newer ones
- * refuse. */
-static bool flags_are_possible(int flags)
-{
-	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
-		return false;
-	if (!(flags & TMPFILE_BIT))
-		return true;
-	return (flags & O_DIRECTORY) && !(flags & O_CREAT) && (flags & O_ACCMODE) != O_RDONLY;
-}
-
 static void do_open(struct call *c, const struct opening *q)
 {
 	char copy[PATH_MAX];
 	struct object o;
 	int rc;
 
-	if (!flags_are_possible(q->flags)) {
+	if (!openflags_possible(q->flags)) {
 		call_error(c, EINVAL);
 		return;
 	}
@@ -360,24 +348,10 @@ static void do_open(struct call *c, const struct opening *q)
 	fail(c, EAGAIN);
 }
 
-/* glibc calls it 0 where all files may be large; other programs pass what the kernel calls it. */
-#ifdef __aarch64__
-#define KERNEL_O_LARGEFILE 0400000
-#else
-#define KERNEL_O_LARGEFILE 0100000
-#endif
-
-/* open(2) ignores what it does not know; keep to what this kernel's headers name, so that a later flag is not
- * passed on undecided. */
-#define KNOWN_FLAGS                                                                                          \
-	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC |      \
-	 O_ASYNC | O_DIRECT | KERNEL_O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |        \
-	 O_PATH | O_TMPFILE)
-
 static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t mode)
 {
 	struct opening q = {
-		.dirfd = dirfd, .addr = c->arg[path], .flags = flags & KNOWN_FLAGS, .mode = mode & 07777};
+		.dirfd = dirfd, .addr = c->arg[path], .flags = flags & OPENFLAGS_KNOWN, .mode = mode & 07777};
 
 	if (flags & O_PATH)
 		look(c, dirfd, path, flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW : 0, LOOK_ENTER);
@@ -404,49 +378,14 @@ static void handle_creat(struct call *c)
 }
 #endif
 
-#define KNOWN_RESOLVE                                                                                        \
-	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | \
-	 RESOLVE_CACHED)
-
-/* Copies the struct, whatever its size: bytes that we do not know must be zero, as the kernel demands. */
-static int copy_how(struct call *c, struct open_how *how)
-{
-	unsigned char raw[4096];
-	uint64_t size = c->arg[3];
-	int rc;
-
-	if (size < sizeof(*how))
-		return -EINVAL;
-	if (size > sizeof(raw))
-		return -E2BIG;
-	rc = tracee_read(c, c->arg[2], raw, size);
-	if (rc < 0)
-		return rc;
-	for (size_t i = sizeof(*how); i < size; i++)
-		if (raw[i])
-			return -E2BIG;
-	memcpy(how, raw, sizeof(*how));
-	return 0;
-}
-
 static void handle_openat2(struct call *c)
 {
 	struct opening q = {.dirfd = call_int(c, 0), .addr = c->arg[1]};
 	struct open_how how;
-	int rc = copy_how(c, &how);
+	int rc = openflags_copy_how(c, c->arg[2], c->arg[3], &how);
 
 	if (rc < 0) {
 		path_copy_failed(c, rc);
-		return;
-	}
-	if (how.flags & ~(uint64_t)KNOWN_FLAGS || how.resolve & ~(uint64_t)KNOWN_RESOLVE ||
-	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE_BIT))) ||
-	    (how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) == (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) {
-		call_error(c, EINVAL);
-		return;
-	}
-	if (how.resolve & RESOLVE_CACHED && how.flags & (O_CREAT | O_TRUNC | TMPFILE_BIT)) {
-		call_error(c, EAGAIN);
 		return;
 	}
 	q.flags = (int)how.flags;
@@ -465,7 +404,7 @@ static void handle_openat2(struct call *c)
 	SYSC_WHEN(SYSC_IF_OFF(FEATURE_HIDE | FEATURE_UNSCOPED, SYSC_ALLOW, ARG_ANY(arg, O_PATH)),            \
 		  SYSC_IF(SYSC_NOTIFY, ARG_ANY(arg, O_PATH)),                                                \
 		  SYSC_IF_OFF(FEATURE_READS, SYSC_ALLOW,                                                     \
-			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT)))
+			      ARG_NONE(arg, O_ACCMODE | O_CREAT | O_TRUNC | OPENFLAGS_TMPFILE)))
 #define OPEN_DOC                                                                                             \
 	"The object is pinned, judged and opened again by the supervisor with the caller's flags; O_PATH "   \
 	"is left "                                                                                           \

@@ -1,0 +1,57 @@
+#include "supervisor/openflags.h"
+
+#include <linux/openat2.h>
+#include <string.h>
+
+#include "supervisor/tracee.h"
+
+/* What the kernel refuses before it looks at the path. With O_CREAT and O_DIRECTORY together kernels differ; the newer ones
+ * refuse. */
+bool openflags_possible(int flags)
+{
+	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return false;
+	if (!(flags & OPENFLAGS_TMPFILE))
+		return true;
+	return (flags & O_DIRECTORY) && !(flags & O_CREAT) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+#define KNOWN_RESOLVE                                                                                        \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | \
+	 RESOLVE_CACHED)
+
+/* Copies the struct, whatever its size: bytes that we do not know must be zero, as the kernel demands. */
+static int copy_how(struct call *c, uint64_t addr, uint64_t size, struct open_how *how)
+{
+	unsigned char raw[4096];
+	int rc;
+
+	if (size < sizeof(*how))
+		return -EINVAL;
+	if (size > sizeof(raw))
+		return -E2BIG;
+	rc = tracee_read(c, addr, raw, size);
+	if (rc < 0)
+		return rc;
+	for (size_t i = sizeof(*how); i < size; i++)
+		if (raw[i])
+			return -E2BIG;
+	memcpy(how, raw, sizeof(*how));
+	return 0;
+}
+
+int openflags_copy_how(struct call *c, uint64_t addr, uint64_t size, struct open_how *how)
+{
+	int rc = copy_how(c, addr, size, how);
+
+	if (rc < 0)
+		return rc;
+	if (how->flags & ~(uint64_t)OPENFLAGS_KNOWN || how->resolve & ~(uint64_t)KNOWN_RESOLVE ||
+	    how->mode & ~(uint64_t)07777 || (how->mode && !(how->flags & (O_CREAT | OPENFLAGS_TMPFILE))) ||
+	    (how->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) == (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
+		return -EINVAL;
+	/* What changes something is not done with what the kernel has at hand only. */
+	if (how->resolve & RESOLVE_CACHED && how->flags & (O_CREAT | O_TRUNC | OPENFLAGS_TMPFILE))
+		return -EAGAIN;
+	return 0;
+}
