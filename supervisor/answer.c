@@ -214,6 +214,17 @@ static void note_session(const struct call *c, const struct answer *an, const st
 		     "rules");
 }
 
+/* With hide = yes; a new entry of such a name is refused as any other. */
+static bool looks_absent(const struct call *c, const struct answer *an)
+{
+	struct request q = request_of(an);
+	bool makes = an->access == ACCESS_CREATE || an->access == ACCESS_MKDIR;
+	struct verdict v;
+
+	q.access = ACCESS_READ;
+	return (c->s->features & FEATURE_HIDE) && an->len && !makes && policy_hides(c->s->policy, &q, &v);
+}
+
 static void print_notes(struct call *c, const struct answer *an, const struct verdict *v)
 {
 	if (an->len != strlen(an->asked) || memcmp(an->asked, an->name, an->len) != 0) {
@@ -230,6 +241,8 @@ static void print_notes(struct call *c, const struct answer *an, const struct ve
 	note_session(c, an, v);
 	if (!an->refused)
 		note_kernel(an);
+	else if (looks_absent(c, an))
+		printf("  note: it looks absent (hide = yes); the program is told: %s\n", strerror(ENOENT));
 	else if (c->event.err && c->event.err != EPERM)
 		printf("  note: the program is told: %s\n", strerror(c->event.err));
 }

@@ -268,6 +268,9 @@ static void report_policy(struct report *r, const struct loaded *l, unsigned fea
 		    policy_restricts_reads(l->policy) ? "the policy has deny_read rules"
 		    : abi			      ? "the policy has all reads recorded"
 						      : "there is no Landlock to guard /proc");
+	if (features & FEATURE_HIDE)
+		row(r, "hide", FACT,
+		    "each look at a file is decided, so that what may not be read is absent");
 }
 
 static void report_probes(struct report *r, const struct probe *p, const struct caps *caps, int abi,

@@ -12,11 +12,12 @@ build_probes() {
 	build probe-musl musl-gcc -static -idirafter /usr/include -idirafter "/usr/include/$(uname -m)-linux-gnu" -- "$here"/probe*.c
 }
 
-# Two policies: whether the kernel opens for reading by itself depends on them. Both allow the tree, and nothing else.
+# Policies: whether the kernel opens for reading by itself depends on them. All allow the tree, and nothing else.
 policy_of() {
 	printf '[filesystem]\nallow_write = %s\nprivate_tmp = no\n' "$2"
 	case $1 in
 	fast) ;;
+	hide) printf 'hide = yes\ndeny_read = /nonexistent/secret\ndeny_read = **/.secret-name\n' ;;
 	reads) printf 'deny_read = /nonexistent/secret\ndeny_read = **/.secret-name\n' ;;
 	esac
 }
