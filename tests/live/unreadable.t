@@ -1,0 +1,48 @@
+#!/bin/bash
+# Programs that nobody may look into: what they can still do, and that the rest is refused with a reason.
+. "$(dirname "$0")/probes.sh"
+build shut "$cc" -static -- "$here/shut.c" || { echo 'Bail out! shut does not build'; exit 1; }
+build shut-dynamic "$cc" -- "$here/shut.c" || { echo 'Bail out! shut does not build'; exit 1; }
+chmod 755 "$work/home"
+
+# Root may read everything, so it runs them as somebody else.
+as=()
+if is_root; then
+	as=(setpriv --reuid 1234 --regid 1234 --clear-groups)
+	"${as[@]}" "$CORDON" -V >/dev/null 2>&1 || { echo '1..0 # SKIP others cannot run cordon where it is'; exit 0; }
+fi
+tree=$work/tree
+mkdir "$tree"
+chmod 777 "$tree"
+for program in shut shut-dynamic; do
+	install -m 711 "$LIVE_BUILD/$program" "$tree/$program"
+	is_root || chmod 111 "$tree/$program"
+done
+reason='lets nobody read this program'
+confined() { # confined POLICY COMMAND...
+	policy_of "$1" "$tree" >"$work/policy.ini"
+	chmod 644 "$work/policy.ini"
+	shift
+	(cd "$tree" && rm -f made && timeout 20 "${as[@]}" "$CORDON" -p "$work/policy.ini" -- "$@" 2>"$work/err")
+}
+for policy in fast reads; do
+	same "it runs, policy $policy" 'dumpable 0, uid is own: 1' "$(confined $policy ./shut say)"
+	same "what it is asked about is refused, policy $policy" 'open: Operation not permitted' "$(confined $policy ./shut write)"
+	check "with a reason, policy $policy" grep -q "$reason" "$work/err"
+	check "and nothing is made, policy $policy" test ! -e "$tree/made"
+	same "what it starts can be read, policy $policy" text "$(confined $policy ./shut exec)"
+done
+same 'with libraries, policy fast' 'dumpable 0, uid is own: 1' "$(confined fast ./shut-dynamic say)"
+
+# In a container, where root has no SYS_PTRACE: one that took another effective user for a while.
+if is_root && command -v python3 >/dev/null && ! ((0x$(sed -n 's/^CapPrm:\t//p' /proc/self/status) >> 19 & 1)); then
+	as=()
+	mixed='import os; os.seteuid(1234)
+for name in (os.getcwd() + "/made", "relative"):
+    try: os.mkdir(name); print("made by", os.stat(name).st_uid); os.rmdir(name)
+    except OSError as e: print(e.strerror)'
+	same 'another effective user: absolute names' "made by 1234
+Operation not permitted" "$(confined fast python3 -c "$mixed")"
+	check 'relative ones are refused with a reason' grep -q "$reason" "$work/err"
+fi
+finish
