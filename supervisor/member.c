@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +40,26 @@ bool member_stat(const struct session *s, pid_t pid, struct member_stat *st)
 
 bool member_is(const struct session *s, pid_t pid)
 {
+	unsigned long long child_start = ULLONG_MAX;
 	struct member_stat st;
 	pid_t first = pid;
+	bool gone;
 
 	/* A chain longer than all process numbers cannot be; it bounds a walk through a changing tree. */
 	for (int depth = 0; depth < 65536 && pid > 1; depth++) {
 		if (pid == s->supervisor)
 			return false;
-		if (!member_stat(s, pid, &st)) {
-			if (pid == first)
-				return false;
-			/* A parent ended during the walk; its children have another one by now. */
+		gone = !member_stat(s, pid, &st);
+		if (gone && pid == first)
+			return false;
+		/* A parent ended during the walk, and its children have another one by now. Nobody is younger than his children: such a
+		 * number is one that was used again. */
+		if (gone || st.start > child_start) {
 			pid = first;
+			child_start = ULLONG_MAX;
 			continue;
 		}
+		child_start = st.start;
 		if (st.ppid == s->supervisor)
 			return true;
 		pid = st.ppid;
