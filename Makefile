@@ -37,6 +37,11 @@ else ifeq ($(VARIANT),tsan)
 CFLAGS_VARIANT := $(SANITIZE_thread) -DCORDON_NO_LOCKDOWN
 LDFLAGS_VARIANT := -pie
 MAIN_EXTRA := $(OUT)/tests/sanitize.o
+else ifeq ($(VARIANT),valgrind)
+CFLAGS_VARIANT := -fPIE -O1 -fno-omit-frame-pointer -DCORDON_NO_LOCKDOWN
+LDFLAGS_VARIANT := -pie
+LDFLAGS_CORDON := -Wl,--wrap=syscall,--wrap=child_main,--wrap=setup_check_kernel
+MAIN_EXTRA := $(OUT)/tests/valgrind/wrap.o
 else ifeq ($(VARIANT),fuzz)
 CC := clang
 CFLAGS_VARIANT := $(SANITIZE_address) -fsanitize=fuzzer-no-link
@@ -51,7 +56,7 @@ CFLAGS_ALL = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 LINK = $(CC) $(CFLAGS_ALL) $(LDFLAGS_VARIANT) $(LDFLAGS)
 # cordon itself is one static file: it starts faster, and no LD_PRELOAD of the user's gets into the supervisor. With
 # DYNAMIC=1 it uses shared libraries, as distributions want it.
-LINK_CORDON = $(LINK)
+LINK_CORDON = $(LINK) $(LDFLAGS_CORDON)
 ifeq ($(VARIANT)$(DYNAMIC),default)
 LINK_CORDON = $(CC) $(CFLAGS_ALL) -static-pie $(LDHARDEN) $(LDFLAGS)
 endif
@@ -84,7 +89,7 @@ J ?= 2
 # As many jobs as there are processors, unless the user said how many.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all help deps check unit live stress sanitize fuzz static install uninstall lint format docs-current bench demo clean \
+.PHONY: all help deps check unit live stress sanitize valgrind fuzz static install uninstall lint format docs-current bench demo clean \
 	programs unit-programs fuzz-programs bench-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -104,6 +109,7 @@ help:
 	@echo 'make format     format the C files'
 	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
 	@echo 'make stress     stress-ng inside as outside'
+	@echo 'make valgrind   memory and descriptors of the supervisor over 100,000 calls'
 	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
 	@echo 'make clean      remove $(OUT)'
 	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, DYNAMIC=1, WERROR=1, V=1, T (tests to run), J (how many at a time)'
@@ -206,6 +212,14 @@ stress:
 	@tools/deps build stress
 	@$(MAKE) $(PARALLEL) all
 	@TEST_TIMEOUT=900 tests/run tests/stress/run
+
+# The command's process of a cordon that runs under valgrind.
+$(OUT)/cordon-child: $(OUT)/tests/valgrind/child.o $(LIBS_OWN)
+	$(call say,link   )$(LINK) -o $@ $^ $(LIBS_POLICY) $(LIBS_RUN)
+valgrind:
+	@tools/deps build check valgrind
+	@$(MAKE) $(PARALLEL) VARIANT=valgrind OUT=$(OUT)/valgrind all $(OUT)/valgrind/cordon-child
+	@VALGRIND_OUT=$(abspath $(OUT)/valgrind) TEST_TIMEOUT=1500 tests/run tests/valgrind/run
 
 sanitize: deps
 	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan programs

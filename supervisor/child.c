@@ -158,6 +158,8 @@ int child_receive_listener(int sock, struct child_message *m)
 		return -ECHILD;
 	}
 	cm = CMSG_FIRSTHDR(&msg);
+	if (msg.msg_flags & MSG_CTRUNC) /* no number is left for it */
+		return -EMFILE;
 	if (m->stage != CHILD_READY || !cm || cm->cmsg_type != SCM_RIGHTS)
 		return m->err ? -m->err : -EPROTO;
 	memcpy(&fd, CMSG_DATA(cm), sizeof(int));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #include "supervisor/lockdown.h"
 
-OWN_CALLS(OWN_BOTH, OWN(openat), OWN(close), OWN(fchmod), OWN_OLD(chmod, fchmodat), OWN(renameat),
+OWN_CALLS(OWN_BOTH, OWN(openat), OWN(close), OWN(fchmod), OWN_OLD(chmod, fchmodat), OWN(renameat2),
 	  OWN(unlinkat), OWN_OLD(rmdir, unlinkat), OWN_READDIR);
 
 int tmpdir_name(char *path, size_t size)
@@ -38,15 +39,15 @@ int tmpdir_make(char *path, size_t size)
 	return mkdtemp(path) ? 0 : -errno;
 }
 
-/* A tree deeper than this is moved up, so that neither stack nor descriptors run out. */
-#define MAX_DEPTH 64
-
+/*
+ * A tree is removed without going down in it: each directory in the topmost one is emptied, its subdirectories being
+ * moved up beside it. So neither depth nor a small limit of descriptors matters: there are four at a time.
+ */
 struct removal {
 	int top; /* the directory that is removed */
 	unsigned moved;
+	bool progress;
 };
-
-static void remove_contents(struct removal *r, int fd, int depth);
 
 /* A directory without permissions for its owner. Changed by its pin, so that no link in its place is followed. */
 static int open_closed(int dir, const char *name)
@@ -63,60 +64,91 @@ static int open_closed(int dir, const char *name)
 	return sub;
 }
 
-static void remove_dir(struct removal *r, int dir, const char *name, int depth)
+static int open_dir(int dir, const char *name)
 {
-	char up[32];
-	int sub;
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (sub < 0 && errno == EACCES)
-		sub = open_closed(dir, name);
-	if (sub < 0)
-		return;
-	fchmod(sub, 0700);
-	if (depth < MAX_DEPTH) {
-		remove_contents(r, sub, depth + 1);
-		unlinkat(dir, name, AT_REMOVEDIR);
-		return;
-	}
-	close(sub);
-	snprintf(up, sizeof(up), ".removing-%u", r->moved++);
-	renameat(dir, name, r->top, up);
+	if (fd < 0 && errno == EACCES)
+		fd = open_closed(dir, name);
+	if (fd >= 0)
+		fchmod(fd, 0700);
+	return fd;
 }
 
-/* Depth first by descriptors, so that a link put in the way is removed and not followed. Takes over fd. */
-static void remove_contents(struct removal *r, int fd, int depth)
+/* To move a directory the kernel wants it writable. */
+static bool move_up(struct removal *r, int dir, const char *name)
 {
-	DIR *d = fdopendir(fd);
+	char up[32];
+	int fd;
+
+	do {
+		snprintf(up, sizeof(up), ".removing-%u", r->moved++);
+		if (renameat2(dir, name, r->top, up, RENAME_NOREPLACE) == 0)
+			return true;
+	} while (errno == EEXIST);
+	fd = open_dir(dir, name);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return renameat2(dir, name, r->top, up, RENAME_NOREPLACE) == 0;
+}
+
+static void remove_dir(struct removal *r, int dir, const char *name);
+
+/* Takes over fd. */
+static void remove_contents(struct removal *r, int fd)
+{
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 
 	if (!d) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
 	while ((e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (unlinkat(dirfd(d), e->d_name, 0) < 0 && (errno == EISDIR || errno == EPERM))
-			remove_dir(r, dirfd(d), e->d_name, depth);
+		if (unlinkat(dirfd(d), e->d_name, 0) == 0)
+			r->progress = true;
+		else if (errno == EISDIR || errno == EPERM)
+			remove_dir(r, dirfd(d), e->d_name);
 	}
 	closedir(d);
 }
 
+static bool is_top(const struct removal *r, int dir)
+{
+	struct stat a, b;
+
+	return fstat(dir, &a) == 0 && fstat(r->top, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+static void remove_dir(struct removal *r, int dir, const char *name)
+{
+	bool gone = unlinkat(dir, name, AT_REMOVEDIR) == 0;
+
+	if (!gone && !is_top(r, dir)) {
+		gone = move_up(r, dir, name);
+	} else if (!gone) {
+		remove_contents(r, open_dir(dir, name));
+		gone = unlinkat(dir, name, AT_REMOVEDIR) == 0;
+	}
+	r->progress |= gone;
+}
+
 void tmpdir_remove(const char *path)
 {
-	struct removal r = {.moved = 0};
+	struct removal r = {.progress = true};
 
 	if (!path || !path[0] || rmdir(path) == 0)
 		return;
-	r.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (r.top < 0 && errno == EACCES)
-		r.top = open_closed(AT_FDCWD, path);
-	if (r.top < 0)
-		return;
-	fchmod(r.top, 0700);
-	/* Once more for what was moved up meanwhile; each round gets MAX_DEPTH levels deeper. */
-	for (int i = 0; i < 1000 && rmdir(path) < 0 && errno != ENOENT; i++)
-		remove_contents(&r, openat(r.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
-	close(r.top);
+	r.top = open_dir(AT_FDCWD, path);
+	/* Once more for what was moved up meanwhile. */
+	while (r.top >= 0 && r.progress && rmdir(path) < 0 && errno != ENOENT) {
+		r.progress = false;
+		remove_contents(&r, openat(r.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	}
+	if (r.top >= 0)
+		close(r.top);
 }

@@ -6,7 +6,9 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/xattr.h>
 
 /* A file can be made and removed, soon. */
 static double worst;
@@ -356,6 +358,63 @@ static int long_paths(int argc, char **argv)
 	return end(ok);
 }
 
+/* A socket that is bound, listens and is reached by another; then one that reaches nothing. */
+static void talk(void)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX, .sun_path = "sock"};
+	int l = socket(AF_UNIX, SOCK_STREAM, 0), c = socket(AF_UNIX, SOCK_STREAM, 0), pair[2];
+
+	unlink("sock");
+	bind(l, (struct sockaddr *)&a, sizeof(a));
+	listen(l, 1);
+	connect(c, (struct sockaddr *)&a, sizeof(a));
+	close(c);
+	close(l);
+	c = socket(AF_UNIX, SOCK_STREAM, 0);
+	connect(c, (struct sockaddr *)&a, sizeof(a));
+	close(c);
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0) {
+		close(pair[0]);
+		close(pair[1]);
+	}
+}
+
+static void touch_metadata(const char *name)
+{
+	int fd = open(name, O_RDWR | O_CREAT, 0644);
+
+	fchmod(fd, 0600);
+	chmod(name, 0644);
+	fchown(fd, getuid(), -1);
+	utimensat(AT_FDCWD, name, NULL, 0);
+	setxattr(name, "user.a", "b", 1, 0);
+	removexattr(name, "user.a");
+	truncate(name, 10);
+	close(fd);
+	symlink(name, "l");
+	lchown("l", getuid(), -1);
+	unlink("l");
+	mkfifo("p", 0600);
+	unlink("p");
+}
+
+/* What fails, by the policy and by the kernel. */
+static void fail_much(void)
+{
+	kill(getppid(), 0);
+	kill(1, 0);
+	ptrace(PTRACE_ATTACH, 1, NULL, NULL);
+	syscall(SYS_openat, AT_FDCWD, NULL, O_WRONLY);
+	mkdir("no/such/place", 0755);
+	rename("none", "none2");
+	link("none", "none2");
+	unlink(out("file"));
+	rename("f1", out("file"));
+	socket(AF_INET, SOCK_STREAM, 0);
+	chmod(out("file"), 0600);
+	open("f1/", O_WRONLY | O_CREAT, 0644);
+}
+
 /* As much work as is wanted, of each kind. */
 static int busy(int argc, char **argv)
 {
@@ -364,7 +423,16 @@ static int busy(int argc, char **argv)
 
 	for (int i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "f%d", i % 7);
-		switch (i % 8) {
+		switch (i % 11) {
+		case 8:
+			talk();
+			break;
+		case 9:
+			touch_metadata(name);
+			break;
+		case 10:
+			fail_much();
+			break;
 		case 0:
 			close(open(name, O_WRONLY | O_CREAT, 0644));
 			break;
@@ -388,7 +456,7 @@ static int busy(int argc, char **argv)
 			close(open(out("file"), O_WRONLY));
 			break;
 		case 6:
-			if (i % 400 == 6 && fork() == 0) {
+			if (i % 440 == 6 && fork() == 0) {
 				prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 				close(open(name, O_WRONLY | O_CREAT, 0644));
 				_exit(0);
