@@ -53,6 +53,8 @@ struct own_calls {
 #define OWN_READDIR                                                                                          \
 	OWN(fstat), OWN(newfstatat), OWN(getdents64), OWN(close), OWN_IF(fcntl, ARG_IS(1, F_GETFL)),         \
 		OWN_IF(fcntl, ARG_IS(1, F_SETFD))
+/* renameat2() without flags is renameat(). */
+#define OWN_RENAMEAT2 OWN(renameat2), OWN(renameat)
 /* faccessat() of libc works the answer out where the newer call is not there. */
 #define OWN_FACCESSAT                                                                                                  \
 	OWN(faccessat2), OWN(faccessat), OWN(newfstatat), OWN(getuid), OWN(geteuid), OWN(getgid), OWN(getegid),        \

@@ -13,7 +13,7 @@
 
 #include "supervisor/lockdown.h"
 
-OWN_CALLS(OWN_BOTH, OWN(openat), OWN(close), OWN(fchmod), OWN_OLD(chmod, fchmodat), OWN(renameat2),
+OWN_CALLS(OWN_BOTH, OWN(openat), OWN(close), OWN(fchmod), OWN_OLD(chmod, fchmodat), OWN_RENAMEAT2,
 	  OWN(unlinkat), OWN_OLD(rmdir, unlinkat), OWN_READDIR);
 
 int tmpdir_name(char *path, size_t size)

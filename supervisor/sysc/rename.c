@@ -22,7 +22,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(newfstatat), OWN(renameat2));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(newfstatat), OWN_RENAMEAT2);
 
 /* More than this is not looked at: EXDEV makes programs copy instead, each file judged by itself. The depth is
  * bounded by a worker's stack and descriptors. */

@@ -28,7 +28,7 @@
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN_IF(socketpair, ARG_IS(0, AF_UNIX)),
 	  OWN(connect), OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(close), OWN(fstat),
-	  OWN(fchmod), OWN(renameat2), OWN_OLD(unlink, unlinkat), OWN(statx),
+	  OWN(fchmod), OWN_RENAMEAT2, OWN_OLD(unlink, unlinkat), OWN(statx),
 	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 #define TYPE_MASK   0xf

@@ -98,7 +98,7 @@ static int many_descriptors(int argc, char **argv)
 		;
 	for (int i = 3; i < n; i++)
 		close(i);
-	for (n = 0; n < 2000 && socket(AF_UNIX, SOCK_STREAM, 0) >= 0; n++)
+	for (n = 0; n < 10000 && socket(AF_UNIX, SOCK_STREAM, 0) >= 0; n++)
 		;
 	printf("# %d sockets\n", n);
 	for (int i = 3; i < n; i++)
@@ -358,6 +358,37 @@ static int long_paths(int argc, char **argv)
 	return end(ok);
 }
 
+/* As many arguments as exec takes, and more, in a few processes at once. */
+static int long_arguments(int argc, char **argv)
+{
+	enum { MANY = 20000, LONG = 100 };
+	static char text[LONG + 1];
+	static char *list[MANY + 2];
+	bool ok = true;
+
+	if (argc > 2)
+		return 0;
+	memset(text, 'a', LONG);
+	list[0] = argv[0];
+	list[1] = (char *)"long_arguments";
+	for (int count = 10; count < MANY; count *= 6) {
+		int status;
+		pid_t pid;
+
+		for (int i = 2; i < count; i++)
+			list[i] = text;
+		list[count] = NULL;
+		pid = fork();
+		if (pid == 0) {
+			execv("/proc/self/exe", list);
+			_exit(errno == E2BIG ? 0 : 1);
+		}
+		waitpid(pid, &status, 0);
+		ok = ok && status == 0 && works();
+	}
+	return end(ok);
+}
+
 /* A socket that is bound, listens and is reached by another; then one that reaches nothing. */
 static void talk(void)
 {
@@ -508,5 +539,6 @@ static const struct attack list[] = {
 	{"long_paths", long_paths},
 	{"busy", busy},
 	{"flood", flood},
+	{"long_arguments", long_arguments},
 };
 ATTACK_MAIN(list)

@@ -10,22 +10,86 @@ setup() { mkdir -p "$SHARED" && echo x >"$OUT/file"; }
 program dos
 prefix=()
 
+# The most memory that a supervisor had so far, in kB: what it has with 256 workers, and some.
+most=98304
+grep -qE '__[at]san_init' "$CORDON" && most=1500000
+# watch_memory FRONT: the peak of its supervisor, looked at until it ends
+watch_memory() {
+	local supervisor='' peak=0 now
+	while kill -0 "$1" 2>/dev/null; do
+		[ -n "$supervisor" ] || read -r supervisor _ <"/proc/$1/task/$1/children"
+		now=$(awk '/^VmHWM/ { print $2 }' "/proc/$supervisor/status")
+		peak=${now:-$peak}
+		sleep 0.05
+	done 2>/dev/null
+	echo "$peak" >"$work/peak"
+}
+
 survives() {
-	local what=$1 rc
+	local what=$1 rc front
 	shift
 	fresh
 	write_policy
-	"${prefix[@]}" timeout -k 5 60 "$CORDON" -q -p "$work/policy.ini" -- "$build/dos" "$@" >"$work/log" 2>&1
+	"${prefix[@]}" "$CORDON" -q -p "$work/policy.ini" "${options[@]}" -- timeout -k 5 60 "$build/dos" "$@" >"$work/log" 2>&1 &
+	front=$!
+	watch_memory $front
+	wait $front
 	rc=$?
 	[ $rc = 0 ] || sed 's/^#* */# /' "$work/log" | head -5
-	if [ $rc = 0 ]; then ok "$what"; else not_ok "$what: ended with $rc"; fi
+	if [ $rc = 0 ] && [ "$(cat "$work/peak")" -lt $most ]; then
+		ok "$what ($(cat "$work/peak") kB)"
+	else
+		not_ok "$what: ended with $rc, $(cat "$work/peak") kB"
+	fi
 }
+options=()
 survives '512 threads hang in opens of 8 FIFOs' fifos
 survives '10,000 descriptors, then 16' many_descriptors
 survives 'a storm of signals' signal_storm
 survives 'callers killed at any moment' killed_callers
 survives 'rubbish as arguments of every call' garbage
 survives 'long paths, deep directories, rings of links' long_paths
+survives 'long lists of arguments' long_arguments
+
+# The trail has no room, or nobody reads it: all goes on, and what is lost is counted.
+ulimit -S -f unlimited 2>/dev/null
+options=(-a "$work/trail")
+prefix=(prlimit --fsize=100000)
+survives 'the trail reaches the limit of file sizes' flood 20000
+prefix=()
+mkfifo "$work/pipe"
+sleep 1000 <>"$work/pipe" &
+reader=$!
+options=(-a "$work/pipe")
+survives 'nobody reads the trail' flood 20000
+{ kill $reader && wait $reader; } 2>/dev/null
+mkdir "$work/small"
+options=(-a "$work/small/trail")
+# shellcheck disable=SC2016 # expands inside
+prefix=(unshare -m sh -c 'mount -t tmpfs -o size=128k none "$0" && "$@"' "$work/small")
+if "${prefix[@]}" true 2>/dev/null; then
+	# The front is a child there: memory is not looked at.
+	survives 'the disk of the trail is full' flood 20000
+else
+	skip 'the disk of the trail is full' 'no mount namespace can be made'
+fi
+prefix=() options=()
+
+# A front that is stopped: only it waits.
+fresh
+write_policy
+"$CORDON" -q -p "$work/policy.ini" -- sh -c 'echo $$ >pid; until [ -e go ]; do sleep 0.05; done; mkdir d && rmdir d && echo done >result' 2>/dev/null &
+front=$!
+until [ -s pid ]; do sleep 0.05; done
+kill -STOP $front
+touch go
+for ((i = 0; i < 100; i++)); do
+	[ ! -s result ] || break
+	sleep 0.05
+done
+kill -CONT $front
+wait $front
+if [ $? = 0 ] && [ -s result ]; then ok 'the session goes on while the front is stopped'; else not_ok 'the session waits for a stopped front'; fi
 if [ "$(id -u)" = 0 ]; then
 	skip 'no more processes' 'root has no limit'
 else
@@ -34,7 +98,7 @@ else
 	survives 'no more processes' no_processes
 fi
 
-# Memory and descriptors of the supervisor, after some work and after much.
+# Memory and descriptors of the supervisor, after some work and after much. Up to 64 sockets may wait to be swept.
 fresh
 write_policy
 mkfifo "$work/step"
@@ -60,7 +124,7 @@ echo "# FDSize, RSS, threads, descriptors:" $first "then" $second
 if grep -q __asan_init "$CORDON"; then
 	skip 'memory stays bounded' 'the address sanitizer keeps freed memory'
 elif [ "${rss2:-999999}" -lt $((${rss1:-0} + 4096)) ]; then ok 'memory stays bounded'; else not_ok "memory grows: $rss1 to $rss2 kB"; fi
-if [ "${size2:-999999}" -le "${size1:-0}" ] && [ "${fds2:-0}" -le $((${fds1:-0} + 4)) ]; then ok 'descriptors do not grow'; else not_ok "descriptors grow: $fds1 to $fds2"; fi
+if [ "${size2:-999999}" -le "${size1:-0}" ] && [ "${fds2:-0}" -le $((${fds1:-0} + 64)) ]; then ok 'descriptors do not grow'; else not_ok "descriptors grow: $fds1 to $fds2"; fi
 
 # Messages and records.
 fresh

@@ -70,5 +70,19 @@ rare 'members left at the end' bash -c '(trap "" TERM; sleep 100) & (setsid slee
 rare 'a deep TMPDIR' bash -c 'cd "$TMPDIR"; for i in {1..200}; do mkdir -m 700 d; cd d; : >f; done; chmod 0 ../d'
 rare 'device and magic paths' bash -c '
 	: >/dev/tty; cat /proc/self/cwd/policy.ini /dev/fd/0 <policy.ini >/dev/null; : >/proc/self/fd/1; ls /proc/$$/fd >/dev/null; true' 2>/dev/null
+# The front alone, when the supervisor is killed: it ends what runs and removes what is left.
+mkfifo in/go2
+ipcs=$(ipcs 2>/dev/null | sed 1d | wc -l)
+"$CORDON" -q -p policy.ini sh -c 'ipcmk -M 100 -S 1 -Q >/dev/null 2>&1; mkdir -p "$TMPDIR/a/b/c"; : >"$TMPDIR/a/b/f"; chmod 0 "$TMPDIR/a/b"
+	setsid sleep 1000 & echo $! $TMPDIR >"$0"; wait' "$work/in/go2" 2>said &
+front=$!
+read -r left tmp <in/go2
+read -r supervisor _ <"/proc/$front/task/$front/children"
+kill -KILL "$supervisor"
+wait $front
+same 'the supervisor is killed: the front says so and returns its status' '137 1' \
+	"$? $(grep -c '^cordon: the supervisor was ended by signal 9; the command was ended with it$' said)"
+same 'and nothing is left: processes, TMPDIR, System V objects' "no no $ipcs" \
+	"$(kill -0 "$left" 2>/dev/null && echo yes || echo no) $([ -e "$tmp" ] && echo yes || echo no) $(ipcs 2>/dev/null | sed 1d | wc -l)"
 same 'nothing is left in TMPDIR' '' "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'cordon-*' -newer policy.ini -user "$(id -u)")"
 finish
