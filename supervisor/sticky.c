@@ -6,6 +6,10 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(newfstatat), OWN(setfsuid));
+
 static char read_setting(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
