@@ -401,6 +401,40 @@ static int group_race(int argc, char **argv)
 	return won ? WON : LOST;
 }
 
+/* The number of a descriptor stands for a child of one's own, and for the victim. */
+static int number, stands_for[2];
+static void flip_number(void *arg)
+{
+	dup2(stands_for[1], number);
+	dup2(stands_for[0], number);
+}
+
+static int pidfd_race(int argc, char **argv)
+{
+	double end = seconds() + patience() * 2;
+	pid_t child = fork();
+	struct flipper f;
+	char name[32];
+
+	if (child == 0)
+		for (signal(SIGTERM, SIG_IGN);;)
+			pause();
+	usleep(50000);
+	snprintf(name, sizeof(name), "/proc/%d", victim);
+	stands_for[0] = (int)syscall(SYS_pidfd_open, child, 0);
+	stands_for[1] = open(name, O_RDONLY | O_DIRECTORY);
+	number = dup(stands_for[0]);
+	if (stands_for[0] < 0 || stands_for[1] < 0)
+		broken("descriptors");
+	flipper_start(&f, flip_number, NULL);
+	while (!victim_is_gone() && seconds() < end)
+		for (int i = 0; i < 50; i++)
+			syscall(SYS_pidfd_send_signal, number, SIGTERM, NULL, 0);
+	flipper_end(&f);
+	kill(child, SIGKILL);
+	return victim_is_gone() ? WON : LOST;
+}
+
 /* The kernel writes the file, in a directory where the process may not. */
 static int core_file(int argc, char **argv)
 {
@@ -448,8 +482,9 @@ static int tty_input(int argc, char **argv)
 }
 
 static const struct attack list[] = {
-	{"on", on_each},	  {"kill_race", group_race}, {"nice_race", group_race},
-	{"core_file", core_file}, {"tty_input", tty_input},
+	{"on", on_each},	   {"kill_race", group_race},
+	{"nice_race", group_race}, {"pidfd_race", pidfd_race},
+	{"core_file", core_file},  {"tty_input", tty_input},
 };
 
 int main(int argc, char **argv)

@@ -26,6 +26,7 @@ policy="deny_read = $OUT/secret"
 for a in proc proc_dirfd; do attack "on strangers, reads decided by the supervisor: $a" process on $a; done
 policy=''
 attack "kill(0) while the group changes" process kill_race
+attack "pidfd_send_signal while the descriptor changes" process pidfd_race
 attack "setpriority of a group while it changes" process nice_race
 (ulimit -c unlimited) 2>/dev/null && ulimit -c unlimited
 attack 'a core file outside' process core_file

@@ -74,6 +74,15 @@ try_policy_rewrite() {
 	[ "$(cat own.ini)" != "[filesystem]
 allow_write = $IN" ]
 }
+# Outside: any other file of the same kind.
+try_program_rewrite() {
+	local file=cordon
+	cp "$CORDON" cordon && cp cordon other
+	[ "$1" = inside ] || file=other
+	./cordon -q -p "$work/policy.ini" -- sh -c 'f=$1
+		echo x >>$f; chmod u-x $f; mv $f gone; cp other new; mv -f new $f; rm -f $f; ln -f other $f; ln $f link && echo x >>link; truncate -s 0 $f' sh "$file"
+	! cmp -s "$CORDON" "$file" || [ ! -x "$file" ]
+}
 # The policy changes while the session runs. Outside: the next session has the new one.
 try_policy_swapped() {
 	printf '[filesystem]\nallow_write = %s\n' "$IN" >"$work/swapped.ini"
@@ -136,6 +145,7 @@ try audit_library 'LD_AUDIT does'
 try gconv_path 'GCONV_PATH does'
 try policy_in_tree 'a sandbox.ini that lies in the tree is taken as policy'
 try policy_rewrite 'the command changes its own policy file'
+try program_rewrite 'the command changes the program that confines it, for the next time'
 try policy_swapped 'the policy file is changed while the session runs'
 try cleanup_link 'links in place of the TMPDIR that is removed'
 try audit_link 'a link in place of the audit file'
