@@ -139,6 +139,8 @@ static const char *other_remedy(const struct call *c)
 		return "protect = no lifts this for all names";
 	if (name && strncmp(name, "hardlinks", 9) == 0)
 		return "hardlinks = allow";
+	if (name && strncmp(name, "[exec]", 6) == 0)
+		return "an [exec] allow that names the file itself, or the program without the loader";
 	return c->event.rule && !name ? "remove or narrow that rule" : "none";
 }
 
@@ -168,6 +170,17 @@ static void note_kernel(const struct answer *an)
 	if (faccessat(an->fd, "", kernel_mode(an), AT_EMPTY_PATH | AT_EACCESS) < 0 &&
 	    (errno == EACCES || errno == EROFS))
 		printf("  note: the kernel refuses it by itself: %s\n", strerror(errno));
+}
+
+static void note_program(const struct call *c, const struct answer *an)
+{
+	const struct bytes *of = &c->event.path;
+
+	if (an->access != ACCESS_EXEC || !an->refused || !of->bytes || of->bytes == an->name)
+		return;
+	fputs("  note: it starts an interpreter, which is what is refused: ", stdout);
+	print_shown(of->bytes, of->len);
+	putchar('\n');
 }
 
 static void note_hardlinks(const struct call *c, const struct answer *an)
@@ -237,6 +250,7 @@ static void print_notes(struct call *c, const struct answer *an, const struct ve
 		       an->fd < 0 ? ", nor does the directory for it" : "");
 	else if (strcmp(an->op, "create") == 0)
 		puts("  note: it exists; judged as writing it");
+	note_program(c, an);
 	note_hardlinks(c, an);
 	note_session(c, an, v);
 	if (!an->refused)

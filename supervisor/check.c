@@ -17,7 +17,7 @@ static void print_name(const char *name)
 
 static void print_header(const struct loaded *l, const struct opts *o)
 {
-	struct rules_gap gaps[RULES_GAPS];
+	const char *gaps[RULES_GAPS];
 	size_t n = rules_gaps(l, gaps);
 
 	puts("# The effective policy, as cordon " CORDON_VERSION " reads it.");
@@ -31,7 +31,7 @@ static void print_header(const struct loaded *l, const struct opts *o)
 	if (o->n_settings)
 		puts("# policy: command line");
 	for (size_t i = 0; i < n; i++)
-		printf("# not in force: %s%s\n", gaps[i].text, gaps[i].refused ? " (no command is run)" : "");
+		printf("# not in force: %s\n", gaps[i]);
 	putchar('\n');
 }
 
@@ -50,17 +50,6 @@ static bool add_files(struct opts *all, const struct opts *o)
 	for (int i = 0; i < o->argc; i++)
 		all->policies[o->n_policies + (size_t)i] = o->argv[i];
 	return true;
-}
-
-static bool will_run(const struct loaded *l)
-{
-	struct rules_gap gaps[RULES_GAPS];
-	size_t n = rules_gaps(l, gaps);
-	bool ok = rules_check_cwd(l, true);
-
-	for (size_t i = 0; i < n; i++)
-		ok = ok && !gaps[i].refused;
-	return ok;
 }
 
 int check_command(const struct opts *o)
@@ -87,5 +76,5 @@ int check_command(const struct opts *o)
 		return FAULTY;
 	}
 	/* What a run would refuse is no policy to put in place. */
-	return will_run(&l) ? 0 : FAULTY;
+	return rules_check_cwd(&l, true) ? 0 : FAULTY;
 }

@@ -160,6 +160,7 @@ static void prepare_call(struct worker *w, const struct seccomp_notif *n)
 	c->tid = (pid_t)n->pid;
 	c->sysc = sysc_by_nr(n->data.nr);
 	c->answered = false;
+	c->held = false;
 	c->recorded = false;
 	c->unreadable = false;
 	c->message[0] = '\0';

@@ -125,9 +125,10 @@ static void report_memory(struct report *r, const struct probe *p)
 	else
 		row(r, "/proc/PID/mem", lack, "%s", why(p->mem));
 	if (p->ptrace == 0)
-		row(r, "ptrace", YES, "debuggers work inside; not needed");
+		row(r, "ptrace", YES, "what exec starts is verified; debuggers work inside");
 	else
-		row(r, "ptrace", OPTIONAL, "%s; debuggers do not work inside", why(p->ptrace));
+		row(r, "ptrace", OPTIONAL, "%s; [exec] rules let nothing run, debuggers do not work inside",
+		    why(p->ptrace));
 }
 
 static void report_landlock(struct report *r, int abi, int rc)
@@ -247,16 +248,8 @@ static void report_lockdown(struct report *r)
 /* What the policy that a run would use makes of the layers. */
 static void report_policy(struct report *r, const struct loaded *l, unsigned features, bool loaded, int abi)
 {
-	struct rules_gap gaps[RULES_GAPS];
-	size_t n = loaded ? rules_gaps(l, gaps) : 0;
-	bool runs = loaded;
-
-	for (size_t i = 0; i < n; i++)
-		runs = runs && !gaps[i].refused;
 	if (!loaded)
 		row(r, "policy", NO, "it could not be loaded; see above");
-	else if (!runs)
-		row(r, "policy", NO, "it asks for what this version does not hold; see cordon check");
 	else
 		row(r, "policy", YES, "%s", l->builtin ? "built-in" : l->files[0]);
 	if (!loaded)

@@ -91,8 +91,10 @@ static int kernel_errno(enum access a, int fd, const struct statx *st, bool entr
 
 		return uid != 0 && st->stx_uid != uid ? EPERM : 0;
 	}
-	if (a == ACCESS_READ || a == ACCESS_EXEC)
+	if (a == ACCESS_READ)
 		mode = R_OK;
+	else if (a == ACCESS_EXEC)
+		mode = X_OK;
 	else if (a == ACCESS_LINK_FROM)
 		return 0;
 	if (faccessat(fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)

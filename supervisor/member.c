@@ -44,17 +44,20 @@ bool member_is(const struct session *s, pid_t pid)
 	struct member_stat st;
 	pid_t first = pid;
 	bool gone;
+	int odd = 0;
 
 	/* A chain longer than all process numbers cannot be; it bounds a walk through a changing tree. */
 	for (int depth = 0; depth < 65536 && pid > 1; depth++) {
 		if (pid == s->supervisor)
 			return false;
 		gone = !member_stat(s, pid, &st);
-		if (gone && pid == first)
+		/* Without a parent, or not there at all: so it also looks for a moment when another thread than its first
+		 * runs exec. */
+		if ((gone ? pid == first : st.ppid == 0) && odd++ == 3)
 			return false;
 		/* A parent ended during the walk, and its children have another one by now. Nobody is younger than his children: such a
 		 * number is one that was used again. */
-		if (gone || st.start > child_start) {
+		if (gone || st.ppid == 0 || st.start > child_start) {
 			pid = first;
 			child_start = ULLONG_MAX;
 			continue;

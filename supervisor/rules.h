@@ -15,13 +15,9 @@ bool rules_complete(struct loaded *l, struct mounts *m, const char *tmpdir);
 bool rules_load(struct loaded *l, const struct opts *o, struct mounts **m);
 
 /* What a policy asks for and this version does not hold. */
-struct rules_gap {
-	const char *text;
-	bool refused; /* with it no command is run; else it is only told */
-};
-#define RULES_GAPS 2
+#define RULES_GAPS 1
 /* Returns how many there are. */
-size_t rules_gaps(const struct loaded *l, struct rules_gap gaps[RULES_GAPS]);
+size_t rules_gaps(const struct loaded *l, const char *gaps[RULES_GAPS]);
 
 /* The built-in policy opens the current directory: refuses "/" (false, with a line) and warns of the home directory. */
 bool rules_check_cwd(const struct loaded *l, bool quiet);

@@ -99,18 +99,13 @@ static char **command_line(const struct opts *o)
 }
 
 /* What the policy asks for and this version does not hold must not be believed to hold. */
-static bool check_supported(const struct loaded *l, bool quiet)
+static void tell_gaps(const struct loaded *l)
 {
-	struct rules_gap gaps[RULES_GAPS];
+	const char *gaps[RULES_GAPS];
 	size_t n = rules_gaps(l, gaps);
-	bool ok = true;
 
-	for (size_t i = 0; i < n; i++) {
-		if (gaps[i].refused || !quiet)
-			fprintf(stderr, "cordon: %s\n", gaps[i].text);
-		ok = ok && !gaps[i].refused;
-	}
-	return ok;
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, "cordon: %s\n", gaps[i]);
 }
 
 static bool prepare(struct run *r)
@@ -141,7 +136,9 @@ static bool prepare(struct run *r)
 	}
 	if (!rules_complete(&r->l, r->s.mounts, r->tmpdir[0] ? r->tmpdir : NULL))
 		return false;
-	if (!check_supported(&r->l, r->o->quiet) || !rules_check_cwd(&r->l, r->o->quiet))
+	if (!r->o->quiet)
+		tell_gaps(&r->l);
+	if (!rules_check_cwd(&r->l, r->o->quiet))
 		return false;
 	if (!r->o->quiet)
 		rules_hint_local(&r->l);
@@ -325,11 +322,11 @@ static bool pid_was_traced(pid_t pid, int status)
 
 static void on_signals(struct run *r)
 {
-	struct signalfd_siginfo info;
+	struct signalfd_siginfo info[16];
 	int status;
 	pid_t pid;
 
-	while (read(r->signals, &info, sizeof(info)) == sizeof(info))
+	while (read(r->signals, info, sizeof(info)) == sizeof(info))
 		;
 	while ((pid = tracer_reap(r->s.tracer, &status)) > 0) {
 		if (pid_was_traced(pid, status) || pid != r->s.command)

@@ -202,7 +202,7 @@ static unsigned features(const struct session *s, int abi)
 	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_READS;
 	/* What may not be read may not be run, as its memory would show it. */
-	if (policy_restricts_reads(s->policy) ||
+	if (policy_restricts_reads(s->policy) || policy_restricts_exec(s->policy) ||
 	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_EXEC;
 	if (s->identity.cap_effective)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
 
@@ -17,7 +18,8 @@
 #include "supervisor/pins.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
-	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN_IF(prlimit64, ARG_IS(2, 0)));
+	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx),
+	  OWN_IF(prlimit64, ARG_IS(2, 0)));
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;
@@ -261,6 +263,46 @@ int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size)
 	return copy_string(c, addr, buf, size, ERANGE);
 }
 
+int tracee_exe(struct call *c)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d/exe", c->tid);
+	return open_proc(c, name, O_PATH);
+}
+
+bool tracee_runs(struct call *c, const struct statx *st)
+{
+	struct statx exe;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d/exe", c->tid);
+	return statx(c->s->proc, name, AT_STATX_DONT_SYNC, STATX_INO, &exe) == 0 &&
+	       exe.stx_ino == st->stx_ino && exe.stx_dev_major == st->stx_dev_major &&
+	       exe.stx_dev_minor == st->stx_dev_minor;
+}
+
+int tracee_execfn(struct call *c, char *buf)
+{
+	struct {
+		uint64_t key, value;
+	} aux[64];
+	char name[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/auxv", c->tid);
+	fd = open_proc(c, name, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	n = read(fd, aux, sizeof(aux));
+	close(fd);
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(*aux); i++)
+		if (aux[i].key == AT_EXECFN)
+			return tracee_path(c, aux[i].value, buf);
+	return -ENOENT;
+}
+
 int tracee_cwd(struct call *c)
 {
 	char name[32];
@@ -371,7 +413,7 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 
 int tracee_check(struct call *c)
 {
-	return c->s->asking || notify_valid(c->s->listener, c->id) ? 0 : -ESRCH;
+	return c->s->asking || c->held || notify_valid(c->s->listener, c->id) ? 0 : -ESRCH;
 }
 
 static const char *field(const char *buf, const char *key)

@@ -24,6 +24,12 @@ int tracee_path(struct call *c, uint64_t addr, char *buf);
 /* Copies a string of at most size - 1 bytes; -ERANGE when longer. */
 int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size);
 
+/* O_PATH descriptor of the program that the caller runs. */
+int tracee_exe(struct call *c);
+/* Whether that is the file of st (OBJECT_STATX). False also when it cannot be seen. */
+bool tracee_runs(struct call *c, const struct statx *st);
+/* The name by which it was started, from its own memory, into buf (PATH_MAX bytes). */
+int tracee_execfn(struct call *c, char *buf);
 /* O_PATH descriptor of the caller's working directory (per thread). */
 int tracee_cwd(struct call *c);
 /* O_PATH descriptor of what the caller's descriptor refers to; -EBADF when it has no such descriptor. A socket

@@ -133,23 +133,33 @@ static int seize(pid_t tid, uintptr_t options)
 	return rc;
 }
 
+/* Most callers are their process's first thread, which is quick to ask. */
+static pid_t process_of(struct call *c)
+{
+	struct tracee_status st;
+
+	if (syscall(SYS_tgkill, c->tid, c->tid, 0) == 0 || errno == EPERM)
+		return c->tid;
+	return tracee_status(c->s, c->tid, &st) == 0 ? st.tgid : -1;
+}
+
 int tracer_hold(struct call *c, struct tracer_hold *h, bool fatal)
 {
 	uintptr_t options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD | (fatal ? PTRACE_O_EXITKILL : 0);
-	struct tracee_status st;
-	int rc = tracee_status(c->s, c->tid, &st);
+	int rc;
 
-	if (rc < 0)
-		return -ESRCH;
 	memset(h, 0, sizeof(*h));
 	h->s = c->s;
 	h->tid = h->pid = c->tid;
-	h->tgid = st.tgid;
+	h->tgid = process_of(c);
+	if (h->tgid < 0)
+		return -ESRCH;
 	enlist(h);
 	rc = seize(c->tid, options);
 	if (rc < 0) {
 		delist(h);
-		return rc;
+		/* Of one that is just ending it is the same errno. */
+		return tracee_check(c) < 0 ? -ESRCH : rc;
 	}
 	h->attached = true;
 	/* Only now is it certain that this number was the caller's. */
@@ -194,13 +204,24 @@ static int wait_news(struct tracer_hold *h, int ms, int *status)
 	return rc;
 }
 
-/* True for a tracee of this thread that stands still. After an exec that is the one with the number of the process. */
-static bool stands(struct tracer_hold *h, bool exec)
+static bool is_standing(pid_t pid)
 {
 	unsigned long message;
+
+	return request(PTRACE_GETEVENTMSG, pid, 0, (uintptr_t)&message) == 0;
+}
+
+bool tracer_stands(const struct tracer_hold *h)
+{
+	return h->attached && is_standing(h->pid);
+}
+
+/* After an exec the caller is the one with the number of the process. */
+static bool stopped_as(struct tracer_hold *h, bool exec)
+{
 	pid_t pid = exec ? h->tgid : h->pid;
 
-	if (request(PTRACE_GETEVENTMSG, pid, 0, (uintptr_t)&message) < 0)
+	if (!is_standing(pid))
 		return false;
 	pthread_mutex_lock(&h->s->tracer->lock);
 	h->pid = pid;
@@ -214,7 +235,7 @@ static int await_stop(struct tracer_hold *h, int ms, int *status)
 	for (int waited = 0; ms == 0 || waited < ms; waited += ASK_MS) {
 		int rc = wait_news(h, ASK_MS, status);
 
-		h->stopped = rc == 1 && stands(h, event_of(*status) == PTRACE_EVENT_EXEC);
+		h->stopped = rc == 1 && stopped_as(h, event_of(*status) == PTRACE_EVENT_EXEC);
 		if (h->stopped)
 			return 0;
 		if (rc < 0 || !is_ours(h)) {

@@ -69,6 +69,8 @@ enum tracer_stop {
 	TRACER_EXEC,	/* it is a new program, of which nothing ran; h->pid is its number */
 };
 enum tracer_stop tracer_wait(struct tracer_hold *h);
+/* Afterwards: whether it still does; only death changes that. */
+bool tracer_stands(const struct tracer_hold *h);
 
 /*
  * Runs a system call in the caller, which must stand as TRACER_STOPPED, and puts all back as it was. The call passes the

@@ -1,8 +1,7 @@
 /*
- * Looking into, tracing and tuning other processes; changes of identity; exec.
+ * Looking into, tracing and tuning other processes; changes of identity.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/ioprio.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
@@ -19,7 +18,6 @@
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
-#include "supervisor/path.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
 
@@ -218,76 +216,3 @@ ROW_IDENTITY(setfsuid);
 ROW_IDENTITY(setfsgid);
 ROW_IDENTITY(setgroups);
 ROW_IDENTITY(capset);
-
-/*
- * An exec cannot be performed for another process: it is judged and continued. What the kernel then reads may differ, so
- * this keeps a program from being started by its name, and is no wall by itself.
- */
-static bool is_callers_own(int err)
-{
-	return err == ENOENT || err == ENOTDIR || err == EACCES || err == ELOOP || err == ENAMETOOLONG ||
-	       err == EFAULT || err == EBADF || err == EINVAL;
-}
-
-static void do_exec(struct call *c, int dirfd, int path, int flags)
-{
-	int how = path_flags(flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)), rc;
-	struct object o;
-
-	rc = tracee_path(c, c->arg[path], c->path[0]);
-	if (rc == -EPERM) {
-		/* A process that became another user and has not run exec since, as su has not at this point: nobody may read
-		 * its memory where root has no SYS_PTRACE. What it starts can be read again. */
-		call_continue(c);
-		return;
-	}
-	if (rc >= 0)
-		rc = resolve_object(c, 0, dirfd, how, 0, &o);
-	if (rc < 0) {
-		if (c->event.denied) /* what looks absent is there, and would be run */
-			call_error(c, -rc);
-		else if (is_callers_own(-rc)) /* the kernel finds the same, and says it */
-			call_continue(c);
-		else
-			path_copy_failed(c, rc);
-		return;
-	}
-	rc = judge_object(c, ACCESS_EXEC, &o, O_RDONLY);
-	object_close(&o);
-	if (rc == EPERM) { /* EACCES, so that a search along PATH goes on */
-		rc = EACCES;
-		c->event.err = EACCES;
-	}
-	if (rc == 0)
-		call_continue(c);
-	else
-		judge_answer(c, rc);
-}
-
-static void handle_execve(struct call *c)
-{
-	do_exec(c, AT_FDCWD, 0, 0);
-}
-
-static void handle_execveat(struct call *c)
-{
-	do_exec(c, call_int(c, 0), 1, call_int(c, 4));
-}
-
-#define DOC_EXEC "Left to the kernel unless reads of programs are recorded or refused."
-const struct sysc sysc_execve = {
-	.name = "execve",
-	.op = "exec",
-	.action = SYSC_NOTIFY,
-	.needs = FEATURE_EXEC,
-	.handle = handle_execve,
-	.doc = DOC_EXEC,
-};
-const struct sysc sysc_execveat = {
-	.name = "execveat",
-	.op = "exec",
-	.action = SYSC_NOTIFY,
-	.needs = FEATURE_EXEC,
-	.handle = handle_execveat,
-	.doc = DOC_EXEC,
-};

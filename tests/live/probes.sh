@@ -18,6 +18,7 @@ policy_of() {
 	case $1 in
 	fast) ;;
 	hide) printf 'hide = yes\ndeny_read = /nonexistent/secret\ndeny_read = **/.secret-name\n' ;;
+	exec) printf '[exec]\nallow = /bin\nallow = /usr\nallow = %s\nallow = %s\ndeny = /usr/bin/nothing\n' "$2" "$LIVE_BUILD" ;;
 	reads) printf 'deny_read = /nonexistent/secret\ndeny_read = **/.secret-name\n' ;;
 	esac
 }
