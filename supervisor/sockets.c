@@ -16,6 +16,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/session.h"
+#include "supervisor/sockdiag.h"
 #include "supervisor/hash.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN_READDIR, OWN(readlinkat),
@@ -31,8 +32,10 @@ struct sock {
 	bool lost;
 	bool held;	/* seen in a process, or not to be swept this time */
 	bool delivered; /* its program has it: before that nobody could hold it */
-	struct sockaddr_un name[2];
-	socklen_t len[2];
+	struct sockaddr_un name[SOCKETS_NAMES];
+	socklen_t len[SOCKETS_NAMES];
+	struct ucred cred[SOCKETS_WHO]; /* pid 0: not known */
+	uint64_t file_dev, file_ino;	/* where it was bound; 0: nowhere */
 	UT_hash_handle hh;
 };
 
@@ -42,6 +45,7 @@ struct sockets {
 	size_t count, sweep_at;
 	bool unsure; /* a sweep could not look at some process */
 	struct idset *files;
+	struct sockdiag *diag;
 };
 
 struct sockets *sockets_new(void)
@@ -54,7 +58,8 @@ struct sockets *sockets_new(void)
 	pthread_mutex_init(&t->sweeping, NULL);
 	t->sweep_at = FIRST_SWEEP;
 	t->files = idset_new();
-	return t->files ? t : NULL;
+	t->diag = sockdiag_new();
+	return t->files && t->diag ? t : NULL;
 }
 
 static struct sock *find(struct sockets *t, uint64_t inode)
@@ -212,9 +217,112 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, st
 	return has;
 }
 
-void sockets_note_file(struct session *s, const struct statx *st)
+static uint64_t dev_of(const struct statx *st)
 {
+	return (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+}
+
+void sockets_note_file(struct session *s, uint64_t inode, const struct statx *st)
+{
+	struct sock *k;
+
 	idset_add(s->sockets->files, st);
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k) {
+		k->file_dev = dev_of(st);
+		k->file_ino = st->stx_ino;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+uint64_t sockets_file_owner(struct session *s, const struct statx *st)
+{
+	struct sock *k, *next;
+	uint64_t inode = 0;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	HASH_ITER(hh, s->sockets->table, k, next)
+	{
+		if (k->file_ino == st->stx_ino && k->file_dev == dev_of(st))
+			inode = k->inode;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+	return inode;
+}
+
+int sockets_add_pair(struct session *s, int fd, const struct ucred *maker)
+{
+	struct stat st;
+	struct sock *k;
+	int rc;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	pthread_mutex_lock(&s->sockets->lock);
+	rc = add_locked(s->sockets, st.st_ino, -1);
+	k = rc == 0 ? find(s->sockets, st.st_ino) : NULL;
+	if (k) {
+		k->type = SOCK_DGRAM;
+		k->cred[SOCKETS_OTHER] = *maker;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+	return rc;
+}
+
+int sockets_type(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+	int type;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	type = k ? k->type : 0;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return type;
+}
+
+void sockets_set_self(struct session *s, uint64_t inode, const struct ucred *self)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k)
+		k->cred[SOCKETS_SELF] = *self;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+void sockets_connected(struct session *s, uint64_t inode, uint64_t listener)
+{
+	struct sock *k, *l;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	l = find(s->sockets, listener);
+	if (k && l) {
+		k->cred[SOCKETS_OTHER] = l->cred[SOCKETS_SELF];
+		k->name[SOCKETS_PEER] = l->name[SOCKETS_LOCAL];
+		k->len[SOCKETS_PEER] = l->len[SOCKETS_LOCAL];
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_cred(struct session *s, uint64_t inode, enum sockets_who who, struct ucred *cred)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k)
+		*cred = k->cred[who];
+	pthread_mutex_unlock(&s->sockets->lock);
+	return k && cred->pid;
+}
+
+uint64_t sockets_other_end(struct session *s, uint64_t inode)
+{
+	return sockdiag_other_end(s->sockets->diag, inode);
 }
 
 bool sockets_is_own_file(struct session *s, const struct statx *st)
@@ -247,20 +355,20 @@ static int bound_to(struct sockets *t, int type, const struct sockaddr_un *a, so
  * line of /proc/net/unix is "num: refs proto flags type state inode path". What follows the inode is not compared: it shows
  * different names alike. Nothing in the session can put a line of its own there, as bind() refuses line breaks.
  */
-bool sockets_is_own_abstract(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len)
+uint64_t sockets_abstract_owner(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len)
 {
 	unsigned long inodes[SAME_NAME_MAX], inode;
 	int n = bound_to(s->sockets, type_of(fd), a, len, inodes);
 	FILE *f = n > 0 ? fopen("/proc/net/unix", "re") : NULL;
 	char *line = NULL;
 	size_t size = 0;
-	bool own = false;
+	uint64_t own = 0;
 
 	while (f && !own && getline(&line, &size, f) > 0) {
 		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &inode) != 1)
 			continue;
 		for (int i = 0; i < n; i++)
-			own = own || inodes[i] == inode;
+			own = inodes[i] == inode ? inode : own;
 	}
 	free(line);
 	if (f)

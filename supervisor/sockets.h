@@ -38,21 +38,40 @@ void sockets_drop_all(struct session *s);
 /* Closes the kept duplicate; the socket stays known while a process has it. */
 void sockets_release(struct session *s, uint64_t inode);
 
-/* The address that the program bound or connected to, as it wrote it: what the kernel has for a file is the supervisor's
- * own way to it. */
-enum sockets_name { SOCKETS_LOCAL, SOCKETS_PEER };
+/* The address that the program bound, and the one that its peer bound, as they wrote them: what the kernel has for a file
+ * is the supervisor's own way to it. */
+enum sockets_name { SOCKETS_LOCAL, SOCKETS_PEER, SOCKETS_NAMES };
 void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const struct sockaddr_un *a,
 		      socklen_t len);
 /* False when there is none to give. */
 bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a,
 		  socklen_t *len);
 
-/* Socket files that this session bound. */
-void sockets_note_file(struct session *s, const struct statx *st);
-bool sockets_is_own_file(struct session *s, const struct statx *st);
+/* A datagram pair, which is of another type inside: one of its two, for sockets_type(). 0: not known. */
+int sockets_add_pair(struct session *s, int fd, const struct ucred *maker);
+int sockets_type(struct session *s, uint64_t inode);
 
-/* True when the abstract name (first byte of sun_path NUL) belongs to a socket of this session now, of the type of fd. */
-bool sockets_is_own_abstract(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len);
+/*
+ * Who connected or listened (SOCKETS_SELF), and whom a socket is connected to: the kernel has the supervisor for both.
+ * False when that is not known. sockets_connected() also notes the listener's name.
+ */
+enum sockets_who { SOCKETS_SELF, SOCKETS_OTHER, SOCKETS_WHO };
+void sockets_set_self(struct session *s, uint64_t inode, const struct ucred *self);
+void sockets_connected(struct session *s, uint64_t inode, uint64_t listener);
+bool sockets_cred(struct session *s, uint64_t inode, enum sockets_who who, struct ucred *cred);
+
+/* The socket at the other end of one that accept() gave, whose number programs never see otherwise. 0: not known, or the
+ * kernel does not tell (CONFIG_UNIX_DIAG). */
+uint64_t sockets_other_end(struct session *s, uint64_t inode);
+
+/* Socket files that this session bound. sockets_file_owner(): the socket that was bound there, 0 when that is gone. */
+void sockets_note_file(struct session *s, uint64_t inode, const struct statx *st);
+bool sockets_is_own_file(struct session *s, const struct statx *st);
+uint64_t sockets_file_owner(struct session *s, const struct statx *st);
+
+/* The socket of this session to which the abstract name (first byte of sun_path NUL) belongs now, of the type of fd. 0:
+ * none. */
+uint64_t sockets_abstract_owner(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len);
 
 /* Whether anybody has the abstract name, or one that is shown like it. */
 bool sockets_abstract_is_there(const struct sockaddr_un *a, socklen_t len);

@@ -1,8 +1,5 @@
 /*
  * Sockets. Unix stream and seqpacket sockets are made by the supervisor and reach what the session itself bound.
- *
- * No datagram socket that can name its destination exists inside, so that send and sendmsg need no judging: a Unix
- * datagram pair is made as a seqpacket pair, which keeps message bounds and cannot name anyone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +23,9 @@
 #include "supervisor/sockets.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN_IF(socketpair, ARG_IS(0, AF_UNIX)),
-	  OWN(connect), OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(close), OWN(fstat),
-	  OWN(fchmod), OWN_RENAMEAT2, OWN_OLD(unlink, unlinkat), OWN(statx),
-	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN(geteuid), OWN(getegid), OWN(connect),
+	  OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(close), OWN(fstat), OWN(fchmod),
+	  OWN_RENAMEAT2, OWN_OLD(unlink, unlinkat), OWN(statx), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 #define TYPE_MASK   0xf
 #define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
@@ -81,28 +77,6 @@ static void handle_socket(struct call *c)
 	sockets_delivered(c->s, inode);
 }
 
-static void handle_socketpair(struct call *c)
-{
-	int type = call_int(c, 1), pair[2], number[2] = {-1, -1}, rc;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | (type & ~TYPE_MASK) | SOCK_CLOEXEC, call_int(c, 2), pair) <
-	    0) {
-		call_error(c, errno);
-		return;
-	}
-	/* Tried before the caller has them: an address that cannot be written must not leave descriptors behind. */
-	rc = tracee_write(c, c->arg[3], number, sizeof(number));
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		number[i] = notify_add_fd(c->s->listener, c->id, pair[i], type & SOCK_CLOEXEC);
-		rc = number[i] < 0 ? number[i] : 0;
-	}
-	close(pair[0]);
-	close(pair[1]);
-	if (rc == 0)
-		rc = tracee_write(c, c->arg[3], number, sizeof(number));
-	call_result(c, rc);
-}
-
 /* Copies a socket address. Its length, or -errno as the kernel gives it. */
 static int copy_address(struct call *c, struct sockaddr_storage *a)
 {
@@ -148,19 +122,37 @@ static void unknown_socket(struct call *c, const char *op)
 	refuse(c, op, EPERM, "an inherited or received socket was refused: it was not made in this session");
 }
 
+/* Who connects or listens, for the other side's SO_PEERCRED. */
+static void note_self(struct call *c, uint64_t inode)
+{
+	struct ucred self = {.uid = geteuid(), .gid = getegid()};
+	struct tracee_status st;
+
+	if (tracee_status(c->s, c->tid, &st) < 0)
+		return;
+	self.pid = st.tgid;
+	sockets_set_self(c->s, inode, &self);
+}
+
 /* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
-static void perform_connect(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *to,
-			    socklen_t to_len, const struct sockaddr_un *named, socklen_t named_len)
+struct destination {
+	const struct sockaddr_un *to, *named; /* the supervisor's way, and as the program wrote it */
+	socklen_t to_len, named_len;
+	uint64_t listener;
+};
+
+static void perform_connect(struct call *c, int fd, uint64_t inode, const struct destination *d)
 {
 	enum crew_wake wake;
 	int rc;
 
+	note_self(c, inode);
 	/* Whether it may block is for the program to change at any moment, so it always may. */
 	if (!crew_block_begin(c)) {
 		call_error(c, EAGAIN);
 		return;
 	}
-	rc = connect(fd, (const struct sockaddr *)to, to_len) < 0 ? -errno : 0;
+	rc = connect(fd, (const struct sockaddr *)d->to, d->to_len) < 0 ? -errno : 0;
 	wake = crew_block_end(c);
 	if (rc == 0 && !sockets_is_own_listener(fd)) {
 		/* Another took the name after it was looked at. */
@@ -168,7 +160,8 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 		rc = -EPERM;
 	}
 	if (rc == 0) {
-		sockets_set_name(c->s, inode, SOCKETS_PEER, named, named_len);
+		sockets_set_name(c->s, inode, SOCKETS_PEER, d->named, d->named_len);
+		sockets_connected(c->s, inode, d->listener);
 		sockets_release(c->s, inode);
 	}
 	if (wake == CREW_GONE)
@@ -205,15 +198,19 @@ static void connect_file(struct call *c, int fd, uint64_t inode, const struct so
 	} else {
 		c->event.op = "connect";
 		path_proc(o.fd, to.sun_path);
-		perform_connect(c, fd, inode, &to, sizeof(to), a, (socklen_t)len);
+		perform_connect(c, fd, inode,
+				&(struct destination){&to, a, sizeof(to), (socklen_t)len,
+						      sockets_file_owner(c->s, &o.st)});
 	}
 	object_close(&o);
 }
 
 static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
 {
+	uint64_t owner = sockets_abstract_owner(c->s, fd, a, (socklen_t)len);
+
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (!sockets_is_own_abstract(c->s, fd, a, (socklen_t)len)) {
+	if (!owner) {
 		bool there = sockets_abstract_is_there(a, (socklen_t)len); /* if not: as the kernel says */
 
 		snprintf(c->message, sizeof(c->message), "connect to an abstract Unix socket refused: %s",
@@ -223,7 +220,8 @@ static void connect_abstract(struct call *c, int fd, uint64_t inode, const struc
 		call_gone(c);
 	} else {
 		c->event.op = "connect";
-		perform_connect(c, fd, inode, a, (socklen_t)len, a, (socklen_t)len);
+		perform_connect(c, fd, inode,
+				&(struct destination){a, a, (socklen_t)len, (socklen_t)len, owner});
 	}
 }
 
@@ -254,21 +252,24 @@ static void handle_connect(struct call *c)
 	close(fd);
 }
 
-/* The name of the new file under the caller's umask: the kernel takes the socket inode's mode, masked by the umask of
- * whoever binds, which is 0 here. */
-static int bind_with_mode(struct call *c, int fd, const struct sockaddr_un *to, int dir)
+/* The new file gets the socket inode's mode, masked by the umask of whoever binds, which is 0 here. Other than for files,
+ * the kernel takes the umask also where the directory has a default ACL. */
+static int bind_with_mode(struct call *c, int fd, const struct sockaddr_un *to)
 {
+	struct tracee_status caller;
 	struct stat st;
-	int rc;
+	int rc = tracee_status(c->s, c->tid, &caller);
 
-	if (fstat(fd, &st) < 0 || fchmod(fd, path_mode(c, dir, st.st_mode & 07777)) < 0)
+	if (rc < 0)
+		return rc;
+	if (fstat(fd, &st) < 0 || fchmod(fd, st.st_mode & 07777 & ~caller.umask) < 0)
 		return -errno;
 	rc = bind(fd, (const struct sockaddr *)to, sizeof(*to)) < 0 ? -errno : 0;
 	fchmod(fd, st.st_mode & 07777);
 	return rc;
 }
 
-static int bind_entry(struct call *c, int fd, struct entry *e)
+static int bind_entry(struct call *c, int fd, uint64_t inode, struct entry *e)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	char proc[PATH_PROC_SIZE];
@@ -281,21 +282,21 @@ static int bind_entry(struct call *c, int fd, struct entry *e)
 		 * rename. */
 		snprintf(to.sun_path, sizeof(to.sun_path), "%s/.cordon-%d-%llx", proc, c->tid,
 			 (unsigned long long)c->id);
-		rc = bind_with_mode(c, fd, &to, e->dir.fd);
+		rc = bind_with_mode(c, fd, &to);
 		if (rc == 0 && renameat2(AT_FDCWD, to.sun_path, e->dir.fd, e->leaf, RENAME_NOREPLACE) < 0) {
 			rc = errno == EEXIST ? -EADDRINUSE : -errno;
 			unlink(to.sun_path);
 		}
 	} else {
-		rc = bind_with_mode(c, fd, &to, e->dir.fd);
+		rc = bind_with_mode(c, fd, &to);
 	}
 	if (rc == 0 && statx(e->dir.fd, e->leaf, AT_SYMLINK_NOFOLLOW, IDSET_STATX, &st) == 0)
-		sockets_note_file(c->s, &st);
+		sockets_note_file(c->s, inode, &st);
 	return rc;
 }
 
 /* This and bind_abstract(): 0, an errno or JUDGE_GONE. */
-static int bind_file(struct call *c, int fd, const struct sockaddr_un *a, int len)
+static int bind_file(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
 {
 	struct entry_verdict ev;
 	struct entry e;
@@ -308,7 +309,7 @@ static int bind_file(struct call *c, int fd, const struct sockaddr_un *a, int le
 	/* Exclusive, so that what is found by the name afterwards is what was bound. */
 	rc = e.special ? EEXIST : change_judge(c, ACCESS_CREATE, &e, &ev, true, change_check_absent, 0);
 	if (rc == 0) {
-		rc = -bind_entry(c, fd, &e);
+		rc = -bind_entry(c, fd, inode, &e);
 		if (rc == 0)
 			judge_note_created(c, &e, &ev);
 		change_unlock(c);
@@ -321,7 +322,7 @@ static int bind_abstract(struct call *c, int fd, const struct sockaddr_un *a, in
 {
 	c->event.op = "bind";
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (memchr(a->sun_path, '\n', (size_t)len - PATH_OFFSET)) /* see sockets_is_own_abstract() */
+	if (memchr(a->sun_path, '\n', (size_t)len - PATH_OFFSET)) /* see sockets_abstract_owner() */
 		return judge_refuse(c, "bind", "sockets (built-in)", EPERM,
 				    "a socket name with a line break was refused")
 			       ?: EPERM;
@@ -370,7 +371,7 @@ static void handle_bind(struct call *c)
 		rc = JUDGE_GONE;
 	} else {
 		file = (size_t)len > PATH_OFFSET && a->sun_path[0];
-		rc = file ? bind_file(c, fd, a, len) : bind_abstract(c, fd, a, len);
+		rc = file ? bind_file(c, fd, inode, a, len) : bind_abstract(c, fd, a, len);
 	}
 	if (rc == 0)
 		note_name(c, inode, fd, a, file ? (socklen_t)len : 0);
@@ -401,58 +402,13 @@ static void handle_listen(struct call *c)
 	if (tracee_check(c) < 0) {
 		call_gone(c);
 	} else {
+		note_self(c, inode);
 		rc = listen(fd, call_int(c, 1)) < 0 ? -errno : 0;
 		if (rc == 0)
 			sockets_release(c->s, inode);
 		call_result(c, rc);
 	}
 	close(fd);
-}
-
-/* The address as the program gave it; the kernel's own for all sockets that we know nothing better about. */
-static void give_name(struct call *c, enum sockets_name which)
-{
-	uint64_t inode = tracee_socket_inode(c, call_int(c, 0));
-	struct sockaddr_un a;
-	socklen_t len, room, copy;
-	int rc;
-
-	if (inode == 0 || !sockets_name(c->s, inode, which, &a, &len)) {
-		call_continue(c);
-		return;
-	}
-	/* The kernel counts the NUL that ends a path. */
-	if (a.sun_path[0]) {
-		len = (socklen_t)(PATH_OFFSET + strnlen(a.sun_path, len - PATH_OFFSET) + 1);
-		if (len <= sizeof(a))
-			((char *)&a)[len - 1] = '\0';
-	}
-	rc = tracee_read(c, c->arg[2], &room, sizeof(room));
-	if (rc == 0 && (int)room < 0)
-		rc = -EINVAL;
-	if (rc < 0) {
-		path_copy_failed(c, rc);
-		return;
-	}
-	copy = room < len ? room : len;
-	if (copy > sizeof(a))
-		copy = sizeof(a);
-	rc = tracee_check(c);
-	if (rc == 0)
-		rc = tracee_write(c, c->arg[1], &a, copy);
-	if (rc == 0)
-		rc = tracee_write(c, c->arg[2], &len, sizeof(len));
-	call_result(c, rc);
-}
-
-static void handle_getsockname(struct call *c)
-{
-	give_name(c, SOCKETS_LOCAL);
-}
-
-static void handle_getpeername(struct call *c)
-{
-	give_name(c, SOCKETS_PEER);
 }
 
 const struct sysc sysc_socket = {
@@ -471,19 +427,6 @@ const struct sysc sysc_socket = {
 	.handle = handle_socket,
 	.doc = "Unix stream and seqpacket sockets are made by the supervisor; everything else is closed.",
 };
-const struct sysc sysc_socketpair = {
-	.name = "socketpair",
-	.op = "socket",
-	.action = SYSC_ERRNO,
-	.err = EOPNOTSUPP,
-	SYSC_WHEN(SYSC_IF(SYSC_ALLOW, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_STREAM)),
-		  SYSC_IF(SYSC_ALLOW, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_SEQPACKET)),
-		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_DGRAM)),
-		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_UNIX), ARG_BITS(1, TYPE_MASK, SOCK_RAW))),
-	.handle = handle_socketpair,
-	.doc = "Stream and seqpacket pairs are the kernel's; a datagram pair becomes a nameless seqpacket "
-	       "pair.",
-};
 
 #define ROW(call, word, text)                                                                                \
 	const struct sysc sysc_##call = {                                                                    \
@@ -498,5 +441,3 @@ ROW(connect, "connect",
     "Performed by the supervisor on its duplicate of the socket, towards sockets of the session.");
 ROW(bind, "bind", "Performed by the supervisor on its duplicate of the socket, in the judged directory.");
 ROW(listen, "bind", "Performed by the supervisor on its duplicate of the socket.");
-ROW(getsockname, "socket", "Answers the address that the program bound, as it wrote it.");
-ROW(getpeername, "socket", "Answers the address that the program connected to, as it wrote it.");

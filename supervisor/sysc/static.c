@@ -69,14 +69,6 @@ const struct sysc sysc_setsockopt = {
 	       "repair) are refused; SO_PASSPIDFD does not exist.",
 };
 
-const struct sysc sysc_getsockopt = {
-	.name = "getsockopt",
-	.action = SYSC_ALLOW,
-	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PEERPIDFD))),
-	.doc = "SO_PEERPIDFD does not exist: the peer of a Unix socket is the supervisor, which may not be "
-	       "signalled.",
-};
-
 #define NO_FASTOPEN(flags) SYSC_WHEN(SYSC_IF_ERRNO(EOPNOTSUPP, ARG_ANY(flags, MSG_FASTOPEN)))
 #define NO_FASTOPEN_DOC                                                                                      \
 	"Free, since no socket inside can name its destination; MSG_FASTOPEN, which connects, is refused."

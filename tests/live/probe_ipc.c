@@ -366,7 +366,7 @@ static void mq_lives(void)
 	attr.mq_flags = O_NONBLOCK;
 	say("nonblocking"), mqattr(q, &attr, &old), say(" %ld", old.mq_flags);
 	result(mqreceive(q, buf, 16, NULL, NULL)), say(" flags %#x", fcntl(q, F_GETFL)), done();
-	mqsend(q, "news", 5, 0, NULL);
+	say("one for later"), result(mqsend(q, "news", 5, 0, NULL)), done();
 	attr.mq_flags = 0, mqattr(q, &attr, NULL), r = mqopen(queue_name(1), O_RDONLY, 0, NULL);
 	say("read only"), result(mqsend(r, "x", 1, 0, NULL)), result(mqreceive(r, buf, 16, NULL, NULL)),
 		done();
@@ -376,9 +376,10 @@ static void mq_lives(void)
 	ualarm(50 * 1000, 0), result(mqreceive(q, buf, 16, NULL, NULL)), done();
 	say("woken"), fflush(stdout), pid = fork();
 	if (pid == 0)
-		nap_ms(60), mqsend(q, "now", 4, 0, NULL), _exit(0);
+		nap_ms(60), _exit(mqsend(q, "now", 4, 0, NULL) < 0);
 	result(mqreceive(r, buf, 16, NULL, NULL)), say(" '%s'", buf), waitpid(pid, NULL, 0), done();
-	say("to nowhere"), mqsend(q, "lost", 5, 0, NULL), result(mqreceive(r, (char *)8, 16, NULL, NULL));
+	say("to nowhere"), result(mqsend(q, "lost", 5, 0, NULL)),
+		result(mqreceive(r, (char *)8, 16, NULL, NULL));
 	result(mqsend(q, (char *)8, 16, 0, NULL)), result(mqreceive(q, buf, 16, NULL, &past)), done();
 	say("unlinked"), result(mqunlink(queue_name(1))), result(mqunlink(queue_name(1)));
 	result(mqsend(q, "still", 6, 0, NULL)), result(mqreceive(r, buf, 16, NULL, NULL)), say(" '%s'", buf);

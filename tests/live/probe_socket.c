@@ -1,6 +1,7 @@
 /*
  * Unix sockets of the session itself.
  */
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -23,7 +24,6 @@ static void say_name(int s, bool peer)
 	int rc;
 
 	memset(&a, 0, sizeof(a));
-	/* The other side of a connection shows the way by which the supervisor bound and connected. */
 	rc = peer ? getpeername(s, (struct sockaddr *)&a, &len) : getsockname(s, (struct sockaddr *)&a, &len);
 	say(" %s", peer ? "peer" : "name");
 	result(rc);
@@ -32,11 +32,23 @@ static void say_name(int s, bool peer)
 
 		memcpy(path, a.sun_path, sizeof(a.sun_path));
 		say(" family %d", a.sun_family);
-		if (strrchr(path, '/'))
-			say(" '%s'", strrchr(path, '/') + 1);
-		else
-			say(" '%s'", path);
+		say(" '%s' len %u", path, len);
 	}
+}
+
+/* The process that is told of. */
+static void say_cred(int s)
+{
+	struct ucred cred = {0};
+	socklen_t len = sizeof(cred);
+
+	result(getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len));
+	say(" %s uid %d gid %d len %u",
+	    cred.pid == getpid()    ? "self"
+	    : cred.pid == getppid() ? "parent"
+	    : cred.pid		    ? "other"
+				    : "none",
+	    (int)cred.uid, (int)cred.gid, len);
 }
 
 static void binds_of(int type)
@@ -69,6 +81,48 @@ static void binds_of(int type)
 	describe("."), done();
 }
 
+/* Directories that decide about group and mode of what is made in them. */
+static void binds_in(const char *dir)
+{
+	static const mode_t masks[] = {0, 027};
+	struct sockaddr_un a;
+	char name[32];
+	socklen_t len;
+
+	snprintf(name, sizeof(name), "%s/s", dir);
+	for (size_t u = 0; u < N(masks); u++) {
+		int s = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		remove_all(name);
+		umask(masks[u]);
+		len = address(&a, name);
+		say("bind(%s) umask %03o", name, masks[u]), result(bind(s, (struct sockaddr *)&a, len));
+		umask(022);
+		describe(name), done();
+		close(s);
+	}
+}
+
+static void binds_in_odd_directories(void)
+{
+	/* u::rw-,g::r--,m::rw-,o::---,g:4321:rw- as the kernel has it: version, then tag, permissions, id each. */
+	static const struct {
+		uint32_t version;
+		struct {
+			uint16_t tag, perm;
+			uint32_t id;
+		} entry[5];
+	} acl = {2, {{1, 6, ~0U}, {4, 4, ~0U}, {8, 6, 4321}, {16, 6, ~0U}, {32, 0, ~0U}}};
+
+	fresh("setgid", K_DIR), fresh("acl", K_DIR), fresh("closed", K_DIR);
+	if (is_root)
+		chown("setgid", 0, 54321);
+	chmod("setgid", 02775), chmod("closed", 0555);
+	say("default ACL"), result(setxattr("acl", "system.posix_acl_default", &acl, sizeof(acl), 0)), done();
+	binds_in("setgid"), binds_in("acl"), binds_in("closed");
+	chmod("closed", 0755);
+}
+
 static void binds(void)
 {
 	struct sockaddr_un a;
@@ -78,6 +132,7 @@ static void binds(void)
 
 	binds_of(SOCK_STREAM);
 	binds_of(SOCK_SEQPACKET);
+	binds_in_odd_directories();
 	memset(path, 'p', sizeof(path));
 	for (size_t n = sizeof(a.sun_path) - 2; n <= sizeof(a.sun_path); n++) {
 		memset(&a, 0, sizeof(a));
@@ -132,6 +187,8 @@ static void talk(int type)
 	say("connect again"), result(connect(c, (struct sockaddr *)&a, len)), done();
 	s = accept4(l, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	say("accept"), result(s < 0 ? -1 : 0), describe_fd(s), say_name(s, false), say_name(s, true), done();
+	say("who listens"), say_cred(c), say(" itself"), say_cred(l), say(" who connected"), say_cred(s);
+	done();
 	say("send"), result(send(c, "hello", 5, 0)), done();
 	say("recv"), result(recv(s, buf, sizeof(buf), 0)), say(" %s", buf), done();
 	struct ucred cred = {0};
@@ -148,7 +205,7 @@ static void talk(int type)
 	say("connect"), result(connect(c, (struct sockaddr *)&a, len)), say_name(c, true), done();
 	s = accept(l, (struct sockaddr *)&a, (memset(&a, 0, sizeof(a)), len = sizeof(a), &len));
 	say("accepted from '%s'", strrchr(a.sun_path, '/') ? strrchr(a.sun_path, '/') + 1 : a.sun_path),
-		say_name(s, true), done();
+		say_name(s, true), say_name(s, false), done();
 	close(c), close(s), close(l);
 }
 
@@ -184,6 +241,64 @@ static void talk_to_nothing(int type)
 	close(s);
 }
 
+static void pairs_without_room(void *arg)
+{
+	int next = dup(0), sv[2] = {-7, -7};
+
+	(void)arg;
+	close(next);
+	for (int room = 0; room < 3; room++) {
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)(next + room), 4096});
+		say("socketpair with room for %d", room), result(socketpair(AF_UNIX, SOCK_DGRAM, 0, sv));
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){4096, 4096});
+		say(" the next is %s", dup(0) == next ? "the same" : "another"), close(next), done();
+	}
+}
+
+/* A client and a server that are other processes, and another user where that can be. */
+static void connect_as(void *arg)
+{
+	struct sockaddr_un a;
+	socklen_t len = address(&a, "door");
+	int s = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	if (is_root && (setgid(12345) < 0 || setuid(12345) < 0))
+		die("setuid");
+	if (connect(s, (struct sockaddr *)&a, len) < 0)
+		say("connect %s", strerror(errno)), done();
+	say("the server"), say_cred(s), say_name(s, true), say_name(s, false), done();
+	nap_ms(100);
+	(void)arg;
+}
+
+static void between_processes(void)
+{
+	struct sockaddr_un a;
+	socklen_t len = address(&a, "door");
+	int l = socket(AF_UNIX, SOCK_STREAM, 0), s;
+	pid_t pid;
+
+	bind(l, (struct sockaddr *)&a, len), listen(l, 1), chmod("door", 0777);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		connect_as(NULL), fflush(stdout), _exit(0);
+	s = accept(l, NULL, NULL);
+	nap_ms(50);
+	say("the client"), say_cred(s), say_name(s, false), say_name(s, true);
+	struct ucred cred = {0};
+	len = sizeof(cred);
+	getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len);
+	say(" pid is %s", cred.pid == pid ? "right" : "wrong"), done();
+	len = 5;
+	say("half of it"), result(getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len)), say(" %u", len);
+	len = (socklen_t)-1;
+	say(" less"), result(getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len));
+	say(" nowhere"), len = sizeof(cred), result(getsockopt(s, SOL_SOCKET, SO_PEERCRED, (void *)8, &len));
+	result(getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, (socklen_t *)8)), done();
+	waitpid(pid, NULL, 0), close(s), close(l);
+}
+
 static void pairs(void)
 {
 	static const int types[] = {SOCK_STREAM,
@@ -204,8 +319,7 @@ static void pairs(void)
 			continue;
 		}
 		getsockopt(sv[0], SOL_SOCKET, SO_TYPE, &opt, &len);
-		/* A datagram pair is a seqpacket pair inside. */
-		say(" type %d", opt == SOCK_SEQPACKET ? types[t] & 0xf : opt), describe_fd(sv[0]),
+		say(" type %d", opt), say_cred(sv[0]), say_cred(sv[1]), describe_fd(sv[0]),
 			describe_fd(sv[1]), done();
 		say("send two"), result(send(sv[0], "one", 3, 0)), result(send(sv[0], "two!", 4, 0)), done();
 		say("recv"), result(recv(sv[1], buf, sizeof(buf), 0)), say(" %s", buf), done();
@@ -218,6 +332,7 @@ static void pairs(void)
 	const void *volatile one = (void *)1;
 	say("socketpair at 1"), result(socketpair(AF_UNIX, SOCK_DGRAM, 0, (int *)one)), done();
 	say("the next descriptor"), result(dup(0)), done();
+	in_child(pairs_without_room, NULL);
 	say("socketpair with a protocol"), result(socketpair(AF_UNIX, SOCK_DGRAM, 5, sv)), done();
 }
 
@@ -227,6 +342,7 @@ static void sockets(void)
 	talk_to_nothing(SOCK_STREAM);
 	talk(SOCK_SEQPACKET);
 	talk_to_nothing(SOCK_SEQPACKET);
+	between_processes();
 	pairs();
 }
 
