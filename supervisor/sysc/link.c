@@ -37,8 +37,10 @@ static int act_link(struct call *c, const struct object *from, struct entry *to)
 static void link_judged(struct call *c, struct object *from, struct entry *to)
 {
 	struct entry_verdict ev;
-	int rc = judge_object(c, ACCESS_LINK_FROM, from, O_RDWR);
+	int rc;
 
+	c->event.path = (struct bytes){NULL, 0};
+	rc = judge_object(c, ACCESS_LINK_FROM, from, O_RDWR);
 	if (rc == 0) {
 		/* The record names the object and, as the target, its new name. */
 		c->event.target = (struct bytes){to->name, to->len};

@@ -281,10 +281,16 @@ static void give_list(struct call *c, const struct object *o, struct reading *r,
 	free(list);
 }
 
-/* By its own path, or as the object of a descriptor, which must be one that is open. */
+/* By its own path, or as the object of a descriptor, which must be one that is open. Then NULL is an empty path. */
 static int resolve_read(struct call *c, int dirfd, int path, int how, struct object *o)
 {
-	int rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, o);
+	int rc;
+
+	c->path[0][0] = '\0';
+	if ((how & RESOLVE_EMPTY) && c->arg[path] == 0)
+		rc = resolve_object(c, 0, dirfd, how, 0, o);
+	else
+		rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, o);
 
 	hide_silently(c);
 	if (rc == 0 && c->path[0][0] == '\0' && dirfd != AT_FDCWD && (tracee_fd_flags(c, dirfd) & O_PATH)) {

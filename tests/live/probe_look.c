@@ -271,6 +271,9 @@ static void xattr_odd(void)
 			result(syscall(SYS_getxattrat, fds[i], "", AT_EMPTY_PATH, "user.long", &a, 16));
 		result(syscall(SYS_listxattrat, fds[i], "", AT_EMPTY_PATH, big, sizeof(big)));
 		result(syscall(SYS_listxattrat, fds[i], "", 0, big, sizeof(big)));
+		result(syscall(SYS_listxattrat, fds[i], NULL, AT_EMPTY_PATH, big, sizeof(big)));
+		result(syscall(SYS_listxattrat, fds[i], NULL, 0, big, sizeof(big)));
+		result(syscall(SYS_getxattrat, fds[i], NULL, AT_EMPTY_PATH, "user.long", &a, 16));
 		result(fgetxattr(fds[i], "user.long", big, sizeof(big))), result(flistxattr(fds[i], big, 10)),
 			done();
 	}
