@@ -110,7 +110,8 @@ help:
 	@echo 'make sanitize   the tests under address, undefined behaviour and thread sanitizers'
 	@echo 'make stress     stress-ng inside as outside'
 	@echo 'make valgrind   memory and descriptors of the supervisor over 100,000 calls'
-	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds'
+	@echo 'make fuzz       each fuzzing target for FUZZ_TIME (default 30) seconds, and 200 sequences of calls as below'
+	@echo 'make diff       DIFF_COUNT (default 5000) random sequences of calls, outside and inside, from DIFF_SEED on, on each of GROUNDS'
 	@echo 'make clean      remove $(OUT)'
 	@echo 'Variables: OUT (folder of the build), CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, DYNAMIC=1, WERROR=1, V=1, T (tests to run), J (how many at a time)'
 
@@ -234,6 +235,16 @@ fuzz:
 	@tools/deps build fuzz
 	@$(MAKE) $(PARALLEL) VARIANT=fuzz OUT=$(OUT)/fuzz fuzz-programs
 	@tests/fuzz/run $(FUZZ_TIME) $(OUT)/fuzz
+	@$(MAKE) $(PARALLEL) all
+	@DIFF_COUNT=$(or $(DIFF_COUNT),200) DIFF_SEED=$(DIFF_SEED) TEST_TIMEOUT=1800 tests/run tests/live/diff.t
+
+# Random sequences of calls, outside and inside. The seed is in the name of each result.
+DIFF_SEED ?= $(shell date +%s)
+.PHONY: diff
+diff:
+	@tools/deps build check
+	@$(MAKE) $(PARALLEL) all
+	@tests/diff/run -c $(or $(DIFF_COUNT),5000) -s $(DIFF_SEED) $(GROUNDS)
 
 bench:
 	@tools/deps build bench

@@ -43,7 +43,7 @@ struct call {
 };
 
 /* A canonical name: a directory's name (up to PATH_MAX) plus '/' plus a last component. */
-#define CALL_NAME_MAX (PATH_MAX + NAME_MAX + 2)
+#define CALL_NAME_MAX (PATH_MAX + NAME_MAX + 3)
 
 /* Each of these answers the call; exactly one per call. */
 void call_return(struct call *c, int64_t val);

@@ -33,11 +33,12 @@ bool device_is_ptmx(const struct statx *st)
 	return is_char(st, TTYAUX_MAJOR, 2);
 }
 
+/* 0:0 is what an overlay's whiteout has: there is no such device, and the kernel says so. */
 bool device_is_builtin(const struct statx *st)
 {
-	return is_char(st, MEM_MAJOR, 3) || is_char(st, MEM_MAJOR, 5) || is_char(st, MEM_MAJOR, 7) ||
-	       is_char(st, MEM_MAJOR, 8) || is_char(st, MEM_MAJOR, 9) || device_is_tty(st) ||
-	       device_is_ptmx(st);
+	return is_char(st, 0, 0) || is_char(st, MEM_MAJOR, 3) || is_char(st, MEM_MAJOR, 5) ||
+	       is_char(st, MEM_MAJOR, 7) || is_char(st, MEM_MAJOR, 8) || is_char(st, MEM_MAJOR, 9) ||
+	       device_is_tty(st) || device_is_ptmx(st);
 }
 
 int device_open_tty(struct call *c, int flags)

@@ -135,7 +135,8 @@ static int ask_absent(struct call *c, struct answer *an, const char *path, bool 
 			rc = 1;
 		if (rc == 1) {
 			n = readlinkat(e.dir.fd, e.leaf, target, sizeof(target));
-			rc = n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : path_join(c, 0, &e, target, (size_t)n);
+			rc = n < 0 || n >= PATH_MAX ? -ENAMETOOLONG
+						    : path_join(c, 0, next, target, (size_t)n);
 			snprintf(next, sizeof(next), "%s", c->path[0]);
 			rc = rc < 0 ? rc : 1;
 		}

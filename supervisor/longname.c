@@ -141,7 +141,7 @@ static int read_upwards(const struct session *s, int dir, char *buf)
 int longname_read(struct call *c, int slot, int dir)
 {
 	if (!c->short_name[slot]) {
-		char *room = malloc(LONGNAME_MAX + NAME_MAX + 2);
+		char *room = malloc(LONGNAME_MAX + NAME_MAX + 3);
 
 		if (!room)
 			return -ENOMEM;

@@ -55,16 +55,18 @@ void path_name_entry(struct call *c, int slot, struct entry *e)
 	buf[e->len] = '\0';
 }
 
-int path_join(struct call *c, int slot, const struct entry *e, const char *target, size_t len)
+int path_join(struct call *c, int slot, const char *path, const char *target, size_t len)
 {
+	size_t n = target[0] == '/' ? 0 : strlen(path);
 	char *to = c->path[slot];
-	size_t n = target[0] == '/' ? 0 : e->dir.len;
 
-	if (len == 0 || n + 1 + len + 1 > PATH_MAX)
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	if (len == 0 || n + len + 1 > PATH_MAX)
 		return len == 0 ? -ENOENT : -ENAMETOOLONG;
-	memcpy(to, e->name, n);
-	if (n > 0)
-		to[n++] = '/';
+	memcpy(to, path, n);
 	memcpy(to + n, target, len);
 	to[n + len] = '\0';
 	return 0;

@@ -12,8 +12,8 @@
  * takes the umask's place in the kernel. (The supervisor's own umask is 0.) */
 mode_t path_mode(struct call *c, int dir, mode_t mode);
 
-/* Puts what a symbolic link in e's directory stands for into c->path[slot], as an absolute path. 0 or -errno. */
-int path_join(struct call *c, int slot, const struct entry *e, const char *target, size_t len);
+/* Puts what stands for path, whose last component is a symbolic link to target, into c->path[slot]. 0 or -errno. */
+int path_join(struct call *c, int slot, const char *path, const char *target, size_t len);
 
 /* Writes the canonical name of e (directory's name and leaf) into c->name[slot]. */
 void path_name_entry(struct call *c, int slot, struct entry *e);

@@ -12,7 +12,7 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat2), OWN(close), OWN(fstat), OWN(statx), OWN(readlinkat));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat2), OWN(close), OWN(fstat), OWN(statx), OWN(readlinkat), OWN(newfstatat));
 
 void object_close(struct object *o)
 {
@@ -207,7 +207,7 @@ static bool on_proc(const struct session *s, const struct object *o)
  * A symbolic link was met. The kernel's walk is right unless it went through /proc, where "self" is the
  * supervisor: success elsewhere is final, and so is a failure on a walk that left no mount.
  */
-static int resolve_linked(struct call *c, int slot, int base, const char *path, int how, bool nofollow,
+static int resolve_linked(struct call *c, int slot, int base, const char *path, int how, int flags,
 			  struct object *o)
 {
 	int fd = compat_openat2(base, path, how, 0, RESOLVE_NO_MAGICLINKS);
@@ -225,7 +225,7 @@ static int resolve_linked(struct call *c, int slot, int base, const char *path, 
 		if (fstat(base, &st) == 0 && !mounts_is_proc(c->s->mounts, st.st_dev))
 			return fd;
 	}
-	return walk_path(c, slot, base, path, nofollow, o);
+	return walk_path(c, slot, base, path, flags, o);
 }
 
 /* After a walk by the kernel with restrictions that walk_path() does not know: "self" was the supervisor's on it, so
@@ -244,27 +244,19 @@ static int finish_restricted(struct call *c, int slot, int fd, struct object *o)
 static int resolve_by_kernel(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
 			     struct object *o)
 {
-	bool nofollow = flags & RESOLVE_NOFOLLOW;
-	int how = O_PATH | O_CLOEXEC | (nofollow ? O_NOFOLLOW : 0);
-	int fd, rc;
+	int how = O_PATH | O_CLOEXEC | (flags & RESOLVE_NOFOLLOW ? O_NOFOLLOW : 0);
+	int fd;
 
-	if (extra) {
+	if (extra & ~(uint64_t)RESOLVE_NO_MAGICLINKS) {
 		/* The caller's own restrictions: the kernel enforces them, from the caller's base. */
 		fd = compat_openat2(base, path, how, 0, extra | RESOLVE_NO_MAGICLINKS);
-		if (fd < 0)
-			return fd;
-		if (extra != RESOLVE_NO_MAGICLINKS)
-			return finish_restricted(c, slot, fd, o);
-		rc = finish(c, slot, fd, NULL, o);
-		if (rc < 0 || !on_proc(c->s, o))
-			return rc;
-		/* No magic link is on the way; /proc/self is the caller's own all the same. */
-		object_close(o);
-		return walk_path(c, slot, base, path, nofollow, o);
+		return fd < 0 ? fd : finish_restricted(c, slot, fd, o);
 	}
+	if (extra)
+		flags |= RESOLVE_TO_MAGIC;
 	fd = compat_openat2(base, path, how, 0, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd == -ELOOP)
-		return resolve_linked(c, slot, base, path, how, nofollow, o);
+		return resolve_linked(c, slot, base, path, how, flags, o);
 	if (fd < 0)
 		return fd;
 	return finish(c, slot, fd, path_is_clean(path) ? path : NULL, o);
@@ -287,7 +279,7 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 		return rc;
 	found = o->st;
 	object_close(o);
-	rc = walk_path(c, slot, base, path, flags & RESOLVE_NOFOLLOW, o);
+	rc = walk_path(c, slot, base, path, flags, o);
 	if (rc == 0 && extra && !is_same(&found, &o->st)) {
 		object_close(o);
 		rc = -EAGAIN; /* it was changed in between, as openat2(2) says, too */
@@ -295,7 +287,8 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 	return rc;
 }
 
-/* The directory that path starts from. An absolute one starts from the session's root, which stays open. */
+/* The directory that path starts from. An absolute one starts from the session's root, which stays open; with
+ * RESOLVE_BENEATH it is refused before the descriptor is looked at. */
 static int open_base(struct call *c, int dirfd, const char *path, uint64_t extra)
 {
 	if (path[0] == '/' && !(extra & RESOLVE_IN_ROOT))
@@ -363,9 +356,8 @@ static const char *split(char *path, struct entry *e, const char **leaf)
 	slash = strrchr(path, '/');
 	*leaf = slash ? slash + 1 : path;
 	e->special = strcmp(*leaf, ".") == 0 || strcmp(*leaf, "..") == 0;
-	e->leaf_len = strlen(*leaf);
-	if (e->leaf_len <= NAME_MAX)
-		snprintf(e->leaf, sizeof(e->leaf), "%s%s", *leaf, end < n ? "/" : "");
+	e->leaf_len = strnlen(*leaf, NAME_MAX + 1);
+	snprintf(e->leaf, sizeof(e->leaf), "%.*s%s", (int)e->leaf_len, *leaf, end < n ? "/" : "");
 	if (!slash)
 		return "";
 	while (slash > path && slash[-1] == '/')
@@ -395,7 +387,7 @@ static int resolve_parent(struct call *c, int slot, int dirfd, const char *paren
 /* Names the entry and finds out what is there. */
 static void look_at(struct call *c, struct entry *e)
 {
-	char plain[NAME_MAX + 1];
+	char plain[sizeof(e->leaf)];
 
 	path_name_entry(c, e->slot, e);
 	memcpy(plain, e->leaf, e->leaf_len);
@@ -413,6 +405,7 @@ static void look_at(struct call *c, struct entry *e)
 int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct entry *e)
 {
 	const char *parent, *leaf;
+	struct stat st;
 	int rc;
 
 	memset(e, 0, sizeof(*e));
@@ -428,13 +421,10 @@ int resolve_entry(struct call *c, int slot, int dirfd, uint64_t extra, struct en
 		entry_close(e);
 		return -ENOTDIR;
 	}
-	if (e->leaf_len > NAME_MAX) {
-		entry_close(e);
-		return -ENAMETOOLONG;
-	}
-	if (e->special)
-		return 0;
-	look_at(c, e);
+	if (!e->special)
+		look_at(c, e);
+	else if (e->leaf[0] == '.' && fstatat(e->dir.fd, ".", &st, 0) < 0)
+		e->err = errno;
 	if (e->err == EACCES) { /* the way through the directory is closed: the kernel says so first */
 		entry_close(e);
 		return -EACCES;

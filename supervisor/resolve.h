@@ -22,6 +22,8 @@
 enum {
 	RESOLVE_NOFOLLOW = 1 << 0, /* a symbolic link as the last component is the object itself */
 	RESOLVE_EMPTY = 1 << 1,	   /* AT_EMPTY_PATH: an empty path is the descriptor's own object */
+	RESOLVE_TO_MAGIC =
+		1 << 2, /* a magic link of /proc is ELOOP, as with RESOLVE_NO_MAGICLINKS of openat2(2) */
 };
 
 /* An access mode that covers nothing. */
@@ -47,11 +49,14 @@ struct object {
 /* A place in a directory: where an entry is, or would be made. */
 struct entry {
 	struct object dir;
-	int slot;		 /* whose name buffer holds the names */
-	char leaf[NAME_MAX + 2]; /* as given, with one trailing '/' where the path had any */
-	size_t leaf_len;	 /* without it */
-	bool special;		 /* ".", ".." or "/": the kernel refuses every change to it by itself */
-	const char *name;	 /* canonical name of the entry (directory's name, '/', leaf) */
+	int slot; /* whose name buffer holds the names */
+	char leaf
+		[NAME_MAX +
+		 3]; /* as given, with one trailing '/' where the path had any; a longer one is cut when it is
+				  * too long for the kernel as well */
+	size_t leaf_len;  /* without the '/' */
+	bool special;	  /* ".", ".." or "/": the kernel refuses every change to it by itself */
+	const char *name; /* canonical name of the entry (directory's name, '/', leaf) */
 	size_t len;
 	bool exists;
 	bool hidden;	 /* something is there and looks absent: then .exists is false, and .st is valid */
@@ -95,7 +100,7 @@ void entry_close(struct entry *e);
 int object_name_by(struct call *c, struct object *o, int parent, const char *leaf);
 
 /* walk.c: component by component in the caller's terms. base is an O_PATH descriptor (not taken over). */
-int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o);
+int walk_path(struct call *c, int slot, int base, const char *path, int flags, struct object *o);
 
 /* walk.c: readlink(2) of a pinned link below /proc, inner being its name in there ("/PID/exe"). The length or -errno. */
 ssize_t walk_read_link(const struct call *c, int link, const char *inner, char *buf, size_t size);

@@ -38,7 +38,7 @@ struct walk {
 	char leaf[NAME_MAX + 1]; /* as what */
 	char rest[2 * PATH_MAX]; /* what is left of the path */
 	int links;
-	bool nofollow;
+	bool nofollow, to_magic;
 	bool by_magic;
 	int magic_mode;
 };
@@ -236,6 +236,8 @@ static int follow_magic(struct walk *w, const char *name, int *fd)
 
 	if (owner == 0)
 		return -EINVAL; /* a text link after all */
+	if (w->to_magic)
+		return -ELOOP;
 	if (!member_is(w->c->s, owner))
 		return -EACCES;
 	*fd = open_at(w->c, owner, w->cur, name, O_PATH);
@@ -364,9 +366,15 @@ static int arrive(struct walk *w, int slot, struct object *o)
 	return rc;
 }
 
-int walk_path(struct call *c, int slot, int base, const char *path, bool nofollow, struct object *o)
+int walk_path(struct call *c, int slot, int base, const char *path, int flags, struct object *o)
 {
-	struct walk w = {.c = c, .parent = -1, .nofollow = nofollow, .magic_mode = O_RDWR};
+	struct walk w = {
+		.c = c,
+		.parent = -1,
+		.nofollow = flags & RESOLVE_NOFOLLOW,
+		.to_magic = flags & RESOLVE_TO_MAGIC,
+		.magic_mode = O_RDWR,
+	};
 	int rc;
 
 	o->fd = -1;

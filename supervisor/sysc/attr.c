@@ -93,6 +93,7 @@ static bool is_omit(const struct attr *a)
 static void handle_utimensat(struct call *c)
 {
 	struct attr a = {.now = c->arg[2] == 0};
+	bool on_descriptor = c->arg[1] == 0 && call_int(c, 0) != AT_FDCWD;
 	int flags = call_int(c, 3), how = path_flags(flags), rc = 0;
 
 	if (!a.now)
@@ -101,10 +102,10 @@ static void handle_utimensat(struct call *c)
 		path_copy_failed(c, rc);
 	else if (is_omit(&a)) /* the kernel then looks at nothing else */
 		call_return(c, 0);
-	else if (c->arg[1] == 0 && call_int(c, 0) != AT_FDCWD && flags == 0)
+	else if (how < 0 || (on_descriptor && flags))
+		call_error(c, EINVAL);
+	else if (on_descriptor)
 		change_descriptor(c, call_int(c, 0), false, act_utime, &a);
-	else if (how < 0 || c->arg[1] == 0)
-		call_error(c, how < 0 ? EINVAL : EFAULT);
 	else
 		change_object(c, call_int(c, 0), 1, how, act_utime, &a);
 }

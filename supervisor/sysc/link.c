@@ -16,6 +16,16 @@
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(linkat));
 
+/* A directory, or a file of another mount: the kernel never links them, and knows which of its reasons comes first. */
+static int link_never(const struct object *from, struct entry *to)
+{
+	char proc[PATH_PROC_SIZE];
+
+	return linkat(AT_FDCWD, path_proc(from->fd, proc), to->dir.fd, to->leaf, AT_SYMLINK_FOLLOW) < 0
+		       ? -errno
+		       : -EPERM;
+}
+
 static int act_link(struct call *c, const struct object *from, struct entry *to)
 {
 	char proc[PATH_PROC_SIZE];
@@ -84,10 +94,10 @@ static void do_link(struct call *c, int fromdir, int from, int todir, int to, in
 		call_error(c, EEXIST);
 	else if (e.leaf[e.leaf_len] == '/')
 		call_error(c, ENOENT);
-	else if (o.st.stx_mnt_id != e.dir.st.stx_mnt_id)
-		call_error(c, EXDEV);
-	else if (S_ISDIR(o.st.stx_mode))
-		call_error(c, EPERM);
+	else if (!e.special && e.err != ENOENT)
+		call_error(c, e.err);
+	else if (S_ISDIR(o.st.stx_mode) || o.st.stx_mnt_id != e.dir.st.stx_mnt_id)
+		call_result(c, link_never(&o, &e));
 	else
 		link_judged(c, &o, &e);
 	entry_close(&e);

@@ -203,31 +203,21 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
  */
 static int follow_dangling(struct call *c, const struct opening *q, const struct entry *e, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	size_t way = slash ? (size_t)(slash + 1 - path) : 0;
 	char target[PATH_MAX];
 	ssize_t n;
 
 	if (q->resolve & RESOLVE_NO_SYMLINKS)
 		return ELOOP;
 	n = readlinkat(e->dir.fd, e->leaf, target, sizeof(target));
-	if (n <= 0)
-		return n < 0 ? errno : ENOENT;
-	if (target[0] == '/')
-		way = 0;
-	if (way + (size_t)n >= PATH_MAX)
-		return ENAMETOOLONG;
-	memcpy(c->path[0], path, way);
-	memcpy(c->path[0] + way, target, (size_t)n);
-	c->path[0][way + (size_t)n] = '\0';
-	return 0;
+	return n < 0 ? errno : -path_join(c, 0, path, target, (size_t)n);
 }
 
 /*
- * O_CREAT where nothing was found. A dangling symbolic link as the last component is followed: the file is made where
- * it points to. Returns true when answered, false to start again.
+ * O_CREAT where the whole path led to err. Symbolic links as the last component are followed: the file is made where they
+ * point to. What they end at in "name/" is EISDIR without a look; else err was right, unless it was ENOENT. Returns true
+ * when answered, false to start again.
  */
-static bool open_new(struct call *c, const struct opening *q)
+static bool open_new(struct call *c, const struct opening *q, int err)
 {
 	int answered = 0, fd, rc;
 	char path[PATH_MAX];
@@ -254,7 +244,7 @@ static bool open_new(struct call *c, const struct opening *q)
 			return true;
 		}
 	}
-	fd = create(c, q, &e, &answered);
+	fd = err == ENOENT ? create(c, q, &e, &answered) : -err;
 	entry_close(&e);
 	if (answered)
 		return true;
@@ -303,6 +293,12 @@ static int resolve_opening(struct call *c, const struct opening *q, struct objec
 	return resolve_object(c, 0, q->dirfd, nofollow ? RESOLVE_NOFOLLOW : 0, q->resolve, o);
 }
 
+/* A path that led to err may still be one for O_CREAT: of the last component the kernel looks at less then. */
+static bool may_be_new(const struct opening *q, int err)
+{
+	return (q->flags & O_CREAT) && (err == ENOENT || err == ENOTDIR || (err == ELOOP && !q->resolve));
+}
+
 static void do_open(struct call *c, const struct opening *q)
 {
 	char copy[PATH_MAX];
@@ -314,14 +310,14 @@ static void do_open(struct call *c, const struct opening *q)
 		return;
 	}
 	rc = tracee_path(c, q->addr, c->path[0]);
-	if (rc < 0) {
-		path_copy_failed(c, rc);
+	if (rc <= 0) { /* an empty path is refused as one that cannot be read: before there is a number */
+		path_copy_failed(c, rc ?: -ENOENT);
 		return;
 	}
 	memcpy(copy, c->path[0], (size_t)rc + 1);
 	if ((q->flags & O_CREAT) && (q->flags & O_TMPFILE) != O_TMPFILE && path_wants_directory(copy)) {
 		/* "name/" is EISDIR whatever is there, unless the way to it fails. */
-		open_new(c, q);
+		open_new(c, q, ENOENT);
 		return;
 	}
 	for (int i = 0; i < RETRIES; i++) {
@@ -336,13 +332,13 @@ static void do_open(struct call *c, const struct opening *q)
 			object_close(&o);
 			return;
 		}
-		if (rc != -ENOENT || !(q->flags & O_CREAT) || (q->flags & O_TMPFILE) == O_TMPFILE) {
+		if (!may_be_new(q, -rc)) {
 			fail(c, -rc);
 			return;
 		}
 		memset(&c->event, 0, sizeof(c->event));
 		c->recorded = false;
-		if (open_new(c, q))
+		if (open_new(c, q, -rc))
 			return;
 	}
 	fail(c, EAGAIN);

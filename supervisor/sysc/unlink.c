@@ -38,26 +38,34 @@ static bool is_filled(const struct entry *e)
 	return n == 3;
 }
 
+/* What the kernel has against it in any case. 0: nothing. */
+static int native_errno(const struct entry *e, int flags)
+{
+	bool directory = e->exists && S_ISDIR(e->st.stx_mode);
+
+	if (!(flags & AT_REMOVEDIR))
+		return directory ? EISDIR : e->leaf[e->leaf_len] ? ENOTDIR : 0;
+	return !directory ? ENOTDIR : is_filled(e) ? ENOTEMPTY : 0;
+}
+
 /* git tries to remove each directory above what it removed, up to the top. Where its contents keep a directory anyway, the
  * kernel's answer is the right one, and the policy no news. */
 static int refused_anyway(struct call *c, const struct entry *e, int flags, int err)
 {
-	if (err != EPERM || !(flags & AT_REMOVEDIR) || !is_filled(e))
+	int native = err == EPERM ? native_errno(e, flags) : 0;
+
+	if (native == 0)
 		return err;
-	c->event.err = ENOTEMPTY;
+	c->event.err = native;
 	c->event.message = NULL;
-	return ENOTEMPTY;
+	return native;
 }
 
-static int check(const struct entry *e, int flags)
+/* Of the wrong type or not: the kernel knows what to say first. */
+static int check(const struct entry *e, int arg)
 {
-	if (!e->exists)
-		return e->err;
-	if (!(flags & AT_REMOVEDIR) && S_ISDIR(e->st.stx_mode))
-		return EISDIR;
-	if ((flags & AT_REMOVEDIR || e->leaf[e->leaf_len]) && !S_ISDIR(e->st.stx_mode))
-		return ENOTDIR;
-	return 0;
+	(void)arg;
+	return e->exists ? 0 : e->err;
 }
 
 static void do_unlink(struct call *c, int dirfd, int path, int flags)
@@ -80,7 +88,7 @@ static void do_unlink(struct call *c, int dirfd, int path, int flags)
 		entry_close(&e);
 		return;
 	}
-	rc = change_judge(c, ACCESS_DELETE, &e, &ev, false, check, flags);
+	rc = change_judge(c, ACCESS_DELETE, &e, &ev, false, check, 0);
 	if (rc == 0) {
 		rc = unlinkat(e.dir.fd, e.leaf, flags) < 0 ? -errno : 0;
 		if (rc == 0)

@@ -1,0 +1,105 @@
+#include "sequence.h"
+
+#define LINKS_MAX 45 /* more than the kernel follows */
+
+/* fd is taken over; -1: there is nothing. */
+static bool is_inside(const char *root, int fd)
+{
+	char link[64], name[PATH_MAX];
+	size_t n = strlen(root);
+	ssize_t got;
+
+	if (fd < 0)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	got = readlink(link, name, sizeof(name) - 1);
+	close(fd);
+	if (got < 0) /* a name that is too long, and so began inside */
+		return errno == ENAMETOOLONG;
+	name[got] = '\0';
+	return strncmp(name, root, n) == 0 && (name[n] == '/' || name[n] == '\0' || name[n] == ' ');
+}
+
+static bool is_proc(int fd)
+{
+	char link[64], name[16] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return readlink(link, name, sizeof(name) - 1) > 0 && strncmp(name, "/proc/", 6) == 0;
+}
+
+/* The directory in which the last component of path is. */
+static int open_parent(int dirfd, const char *path)
+{
+	char parent[PATH_MAX];
+	size_t n = strlen(path);
+
+	if (n >= sizeof(parent))
+		return -1;
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	memcpy(parent, path, n);
+	parent[n] = '\0';
+	return openat(dirfd, n ? parent : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+bool guard_descriptor(const char *root, int fd)
+{
+	return is_inside(root,
+			 fd == AT_FDCWD ? open(".", O_PATH | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 100));
+}
+
+static bool guard(const char *root, int dirfd, const char *path, int links)
+{
+	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC), parent;
+	bool found = fd >= 0, inside = is_inside(root, fd);
+	char target[PATH_MAX], name[PATH_MAX];
+	ssize_t n;
+
+	if (path[0] == '\0')
+		return guard_descriptor(root, dirfd);
+	parent = open_parent(dirfd, path);
+	if (parent < 0)
+		return inside;
+	if (inside && !is_proc(parent))
+		inside = is_inside(root, fcntl(parent, F_DUPFD_CLOEXEC, 100));
+	/* A link that leads nowhere can be followed to make something. */
+	snprintf(name, sizeof(name), "%s", path);
+	for (size_t end = strlen(name); end > 1 && name[end - 1] == '/'; end--)
+		name[end - 1] = '\0';
+	n = inside && !found ? readlinkat(dirfd, name, target, sizeof(target) - 1) : -1;
+	if (n > 0) {
+		target[n] = '\0';
+		inside = links < LINKS_MAX && guard(root, parent, target, links + 1);
+	}
+	close(parent);
+	return inside;
+}
+
+bool guard_entry(int dirfd, const char *path)
+{
+	int parent = open_parent(dirfd, path);
+	bool proc = parent >= 0 && is_proc(parent);
+
+	if (parent >= 0)
+		close(parent);
+	return !proc;
+}
+
+bool guard_object(int dirfd, const char *path)
+{
+	struct stat st;
+	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC);
+	bool gone = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return !gone;
+}
+
+bool guard_path(const char *root, int dirfd, const char *path)
+{
+	return guard(root, dirfd, path, 0);
+}
