@@ -338,7 +338,8 @@ static const long rename_flags[] = {0,
 				    8};
 static const long lengths[] = {0, 1, 5, 4096, 100000, -1, LONG_MIN, LONG_MAX};
 static const long locks[] = {LOCK_SH | LOCK_NB, LOCK_EX | LOCK_NB, LOCK_UN, LOCK_NB, 64};
-static const long settable[] = {0, O_APPEND, O_NONBLOCK, O_ASYNC, O_DIRECT, O_NOATIME};
+/* Not O_ASYNC, which is refused without Landlock. */
+static const long settable[] = {0, O_APPEND, O_NONBLOCK, O_DIRECT, O_NOATIME};
 static const long devices[] = {0, 0, 259}; /* nobody here may make one */
 
 #define CHOICE(kind, array)                                                                                  \
