@@ -1,6 +1,6 @@
 /*
  * What the supervisor and the front may still ask of the kernel once a session runs: a seccomp allow-list of their own.
- * Whoever got them to run foreign code would find no exec, no executable memory, no mount, no socket but Unix ones.
+ * Whoever got them to run foreign code would find no exec, no executable memory, no mount, no new socket but Unix ones.
  *
  * Each module states, beside the code that makes them, the system calls that it makes from then on:
  *

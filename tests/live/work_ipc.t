@@ -5,7 +5,7 @@
 work 'ipcmk, ipcs, ipcrm' ipcmk ipcs ipcrm <<'EOF'
 for kind in m:'-M 4096' s:'-S 3' q:-Q; do
 	letter=${kind%%:*} id=$(ipcmk ${kind#*:} | tr -dc 0-9)
-	ipcs -$letter | grep -cw "$id"
+	ipcs -$letter | awk -v id="$id" '$2 == id' | wc -l
 	ipcs -$letter -i "$id" | grep -ciE 'bytes=4096|nsems = 3|qnum=0'
 	ipcrm -$letter "$id" && echo removed
 	ipcrm -$letter "$id" 2>&1 | sed "s/$id/ID/"
