@@ -4,13 +4,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(getxattr));
+OWN_CALLS(OWN_SUPERVISOR, OWN(getxattr), OWN(fstatfs));
 
 const char *path_proc(int fd, char *buf)
 {
@@ -36,6 +38,13 @@ mode_t path_mode(struct call *c, int dir, mode_t mode)
 	if (tracee_status(c->s, c->tid, &st) < 0)
 		return 0;
 	return mode & ~st.umask;
+}
+
+int path_change_errno(int dir, int err)
+{
+	struct statfs fs;
+
+	return fstatfs(dir, &fs) == 0 && fs.f_flags & ST_RDONLY ? EROFS : err;
 }
 
 void path_name_entry(struct call *c, int slot, struct entry *e)

@@ -15,6 +15,10 @@ mode_t path_mode(struct call *c, int dir, mode_t mode);
 /* Puts what stands for path, whose last component is a symbolic link to target, into c->path[slot]. 0 or -errno. */
 int path_join(struct call *c, int slot, const char *path, const char *target, size_t len);
 
+/* The errno to answer when an entry of dir that is to be changed is not as it should be: a read-only file system is what the
+ * kernel says first. */
+int path_change_errno(int dir, int err);
+
 /* Writes the canonical name of e (directory's name and leaf) into c->name[slot]. */
 void path_name_entry(struct call *c, int slot, struct entry *e);
 

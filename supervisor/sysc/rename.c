@@ -190,7 +190,7 @@ static bool needs_exclusive(struct call *c, struct renaming *r)
 }
 
 /* The kernel's own reasons against it. */
-static int check(const struct renaming *r)
+static int kind_errno(const struct renaming *r)
 {
 	if (!r->from.exists)
 		return r->from.err;
@@ -199,6 +199,13 @@ static int check(const struct renaming *r)
 	if ((r->flags & RENAME_EXCHANGE) && !r->to.exists)
 		return r->to.err;
 	return 0;
+}
+
+static int check(const struct renaming *r)
+{
+	int err = kind_errno(r);
+
+	return err ? path_change_errno(r->to.dir.fd, err) : 0;
 }
 
 static int judge_names(struct call *c, struct renaming *r)

@@ -65,7 +65,7 @@ static int refused_anyway(struct call *c, const struct entry *e, int flags, int 
 static int check(const struct entry *e, int arg)
 {
 	(void)arg;
-	return e->exists ? 0 : e->err;
+	return e->exists ? 0 : path_change_errno(e->dir.fd, e->err);
 }
 
 static void do_unlink(struct call *c, int dirfd, int path, int flags)

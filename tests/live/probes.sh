@@ -32,6 +32,7 @@ differ() {
 		a=$work/n b=$work/c
 		cleanup_trees
 		mkdir "$a" "$b"
+		prepare_trees "$a" "$b"
 		policy_of "$policy" "$b" >"$work/policy.ini"
 		outside=$work/outside.$variant.$section
 		if [ ! -e "$outside" ]; then
@@ -54,7 +55,11 @@ differ() {
 		fi
 	done
 }
+# What a test mounts in fresh trees, and takes away again.
+prepare_trees() { :; }
+release_trees() { :; }
 cleanup_trees() {
+	release_trees "$work/n" "$work/c"
 	chmod -R u+rwx "$work/n" "$work/c" 2>/dev/null
 	rm -rf "$work/n" "$work/c"
 }
