@@ -14,7 +14,33 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(linkat));
+OWN_CALLS(OWN_SUPERVISOR, OWN(linkat), OWN(statx));
+
+static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/*
+ * On an overlay a file that was copied up shows other numbers under its new name. Then that name's count as well. What
+ * somebody put there meanwhile was not born, and changed, at the same nanoseconds.
+ */
+static void note_copied_up(struct idset *names, const struct object *from, const struct entry *to)
+{
+	const unsigned mask = IDSET_STATX | STATX_CTIME | STATX_NLINK;
+	struct statx a, b;
+
+	if (statx(from->fd, "", AT_EMPTY_PATH, mask, &a) < 0 ||
+	    statx(to->dir.fd, to->leaf, AT_SYMLINK_NOFOLLOW, mask, &b) < 0)
+		return;
+	if (a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major &&
+	    a.stx_dev_minor == b.stx_dev_minor)
+		return;
+	if (!(a.stx_mask & b.stx_mask & STATX_BTIME) || !same_time(&a.stx_btime, &b.stx_btime) ||
+	    !same_time(&a.stx_ctime, &b.stx_ctime) || a.stx_nlink != b.stx_nlink)
+		return;
+	idset_change(names, &b, from->st.stx_nlink, 1);
+}
 
 /* A directory, or a file of another mount: the kernel never links them, and knows which of its reasons comes first. */
 static int link_never(const struct object *from, struct entry *to)
@@ -39,6 +65,8 @@ static int act_link(struct call *c, const struct object *from, struct entry *to)
 		idset_change(names, &from->st, from->st.stx_nlink, 1);
 	if (linkat(AT_FDCWD, path_proc(from->fd, proc), to->dir.fd, to->leaf, AT_SYMLINK_FOLLOW) < 0)
 		rc = -errno;
+	if (rc == 0 && own)
+		note_copied_up(names, from, to);
 	if (rc < 0 && own)
 		idset_change(names, &from->st, 0, -1);
 	return rc;
