@@ -242,7 +242,8 @@ e 0 rename dir/file "*"
 e 1 rename dir/.git "*"
 e 1 write e.ini "*belongs to this sandbox
   remedy: none*"
-e 1 write "$c" "*belongs to this sandbox
+# With $AS_OLD that is not the program itself.
+[ -n "$AS_OLD" ] || e 1 write "$c" "*belongs to this sandbox
 *"
 e 0 write /dev/null "/dev/null
 *built-in*"

@@ -7,6 +7,7 @@ CORDON=$(readlink -f "${CORDON:-$project/build/cordon}")
 LIVE_BUILD=${LIVE_BUILD:-$project/build/tests/live}
 [ -x "$CORDON" ] || { echo "Bail out! no cordon at $CORDON"; exit 1; }
 unset CORDON_POLICY
+AS_OLD=${AS_OLD:-} # what runs a program as tests/oldkernel/run has cordon run
 umask 022
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/live.XXXXXX") || exit 1
