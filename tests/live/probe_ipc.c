@@ -117,8 +117,6 @@ static void shm_lives(void)
 	say_shm(other), result(shmctl(other, IPC_RMID, NULL)), say_shm(other), done();
 	say("attach removed"), result(shmat(id, NULL, 0) == (void *)-1 ? -1 : 0), say_shm(id), done();
 	say("remove twice"), result(shmctl(id, IPC_RMID, NULL)), done();
-	while (shmctl(id, IPC_STAT, &ds) == 0 && ds.shm_nattch > 2)
-		break;
 	shmdt(q), shmdt(p);
 	say("command 99"), result(shmctl(id, 99, NULL)), done();
 	say("id -1"), result(shmctl(-1, IPC_STAT, &ds)), result(shmat(-1, NULL, 0) == (void *)-1 ? -1 : 0);
@@ -331,7 +329,7 @@ static void mq_opens(void)
 		q = mqopen(queue_name(0), O_RDWR | O_CREAT, 0600, &attr);
 		if (result(q < 0 ? -1 : 0) == 0)
 			mqattr(q, NULL, &got), say(" %ld %ld", got.mq_maxmsg, got.mq_msgsize);
-		close(q), mqunlink(queue_name(0)), done();
+		close(q), result(mqunlink(queue_name(0))), done();
 	}
 	say("attributes from nowhere"), result(mqopen(queue_name(0), O_CREAT, 0600, (void *)8)), done();
 }
