@@ -15,7 +15,7 @@ static char *const marks[] = {"prog", "mark", NULL};
 static char home[PATH_MAX + 4] = "IN="; /* where marks are left */
 static char *const env[] = {home, NULL};
 
-static int mark(int argc, char **argv)
+static int mark(void)
 {
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -359,9 +359,15 @@ RACE(loader)
 RACE(tracer)
 
 static const struct attack attacks[] = {
-	{"mark", mark},		  {"thread", try_thread},   {"leader", try_leader}, {"vfork", try_vfork},
-	{"process", try_process}, {"mapping", try_mapping}, {"link", try_link},	    {"script", try_script},
-	{"dirfd", try_dirfd},	  {"fd", try_fd},	    {"cwd", try_cwd},	    {"memfd", try_memfd},
-	{"copy", try_copy},	  {"deleted", try_deleted}, {"loader", try_loader}, {"tracer", try_tracer},
+	{"thread", try_thread},	  {"leader", try_leader}, {"vfork", try_vfork},	  {"process", try_process},
+	{"mapping", try_mapping}, {"link", try_link},	  {"script", try_script}, {"dirfd", try_dirfd},
+	{"fd", try_fd},		  {"cwd", try_cwd},	  {"memfd", try_memfd},	  {"copy", try_copy},
+	{"deleted", try_deleted}, {"loader", try_loader}, {"tracer", try_tracer},
 };
-ATTACK_MAIN(attacks)
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "mark") == 0)
+		return mark();
+	return attack_main(attacks, sizeof(attacks) / sizeof(*attacks), argc, argv);
+}

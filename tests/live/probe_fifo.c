@@ -146,7 +146,7 @@ struct waiter {
 	int ready;
 };
 
-static void wait_in_open(void *arg)
+static void *wait_in_open(void *arg)
 {
 	const struct waiter *w = arg;
 	int fd, tries = 0;
@@ -399,12 +399,6 @@ static void *stand_by(void *arg)
 	return NULL;
 }
 
-static void *open_once(void *arg)
-{
-	wait_in_open(&((struct pair *)arg)->w);
-	return NULL;
-}
-
 static void wait_threads(pid_t pid)
 {
 	char name[64];
@@ -412,12 +406,12 @@ static void wait_threads(pid_t pid)
 	DIR *d;
 
 	snprintf(name, sizeof(name), "/proc/%d/task", pid);
-	d = opendir(name);
-	while (d && (e = readdir(d)))
+	if (!(d = opendir(name)))
+		die("task");
+	while ((e = readdir(d)))
 		if (atoi(e->d_name) > 0)
 			wait_blocked(atoi(e->d_name));
-	if (d)
-		closedir(d);
+	closedir(d);
 }
 
 static pid_t start_pair(struct pair *p)
@@ -434,8 +428,8 @@ static pid_t start_pair(struct pair *p)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		pthread_create(&t, NULL, p->leader ? stand_by : open_once, p);
-		p->leader ? open_once(p) : stand_by(p);
+		pthread_create(&t, NULL, p->leader ? stand_by : wait_in_open, p);
+		p->leader ? wait_in_open(p) : stand_by(p);
 	}
 	close(fd[1]);
 	if (read(fd[0], &c, 1) != 1)
