@@ -111,6 +111,10 @@ int walk_self(struct call *c, const char *name, char *buf, size_t size);
 /* walk.c: the access mode of the caller's descriptor, of which pin was taken; RESOLVE_NO_MODE: none. */
 int walk_mode_of(const struct call *c, int fd, int pin);
 
+/* walk.c: opens o, which is of the caller's own /proc directory, where the kernel would know the caller by its being
+ * itself; -EACCES otherwise. */
+int walk_open_own(const struct call *c, const struct object *o, int flags);
+
 #define OBJECT_STATX                                                                                         \
 	(STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_UID | STATX_SIZE | STATX_CTIME |          \
 	 STATX_BTIME | STATX_MNT_ID)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 
 #include "supervisor/compat.h"
 #include "supervisor/ident.h"
@@ -137,20 +138,36 @@ static bool is_callers(const struct call *c, pid_t owner)
 	       its.tgid == own.tgid;
 }
 
+static int open_raised(int dir, const char *name, int flags)
+{
+	int fd = -EACCES;
+
+	if (ident_look_begin()) {
+		fd = openat(dir, name, flags | O_CLOEXEC | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+		ident_look_end();
+	}
+	return fd;
+}
+
+static bool on_proc(const struct call *c, const struct object *o)
+{
+	return mounts_is_proc(c->s->mounts, makedev(o->st.stx_dev_major, o->st.stx_dev_minor));
+}
+
 /*
  * As openat(), beneath /proc/OWNER. A process may always look into itself, also when its user may not (one that changed
  * its user without exec): the supervisor then does it with what it may raise.
  */
 static int open_at(const struct call *c, pid_t owner, int dir, const char *name, int flags)
 {
-	int fd = openat(dir, name, flags | O_CLOEXEC), err = errno;
+	int fd = openat(dir, name, flags | O_CLOEXEC);
 
-	if (fd < 0 && err == EACCES && is_callers(c, owner) && ident_look_begin()) {
-		fd = openat(dir, name, flags | O_CLOEXEC);
-		err = errno;
-		ident_look_end();
+	if (fd < 0 && errno == EACCES && is_callers(c, owner)) {
+		fd = open_raised(dir, name, flags);
+		if (fd < 0)
+			errno = -fd;
 	}
-	errno = err;
 	return fd;
 }
 
@@ -166,6 +183,28 @@ ssize_t walk_read_link(const struct call *c, int link, const char *inner, char *
 		ident_look_end();
 	}
 	return n < 0 ? -err : n;
+}
+
+/* By owner and mode; besides, the kernel knows the process itself for its list of descriptors and its threads' names. */
+static bool is_for_itself(const struct object *o, bool write)
+{
+	bool own = o->st.stx_uid == (uid_t)setfsuid((uid_t)-1);
+	const char *leaf = strrchr(o->name, '/');
+
+	if (strcmp(leaf, "/comm") == 0 && strstr(o->name, "/task/"))
+		return true;
+	return !write && ((o->st.stx_mode & (own ? S_IRUSR : S_IROTH)) || strcmp(leaf, "/fd") == 0);
+}
+
+int walk_open_own(const struct call *c, const struct object *o, int flags)
+{
+	char number[16];
+
+	if (o->len < 7 || strncmp(o->name, "/proc/", 6) != 0 || !on_proc(c, o) ||
+	    !is_for_itself(o, (flags & O_ACCMODE) != O_RDONLY) || !is_callers(c, atoi(o->name + 6)))
+		return -EACCES;
+	snprintf(number, sizeof(number), "%d", o->fd);
+	return open_raised(c->s->self_fd, number, flags);
 }
 
 static bool parse_fdinfo(int fd, struct fdinfo *f)

@@ -88,6 +88,8 @@ static int reopen(struct call *c, const struct object *o, int flags)
 		return device_open_tty(c, flags);
 	snprintf(number, sizeof(number), "%d", o->fd);
 	fd = openat(c->s->self_fd, number, flags | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 && errno == EACCES && atomic_load_explicit(&c->s->identity_changed, memory_order_relaxed))
+		return walk_open_own(c, o, flags);
 	return fd < 0 ? -errno : fd;
 }
 
