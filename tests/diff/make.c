@@ -408,7 +408,7 @@ static void say_word(char kind)
 		printf("%u", percent(60) ? 0 : below(5));
 		return;
 	case 'e':
-		printf("%u,%u", 16, percent(60) ? 0 : below(4));
+		printf("%u,%u", percent(80) ? 16 : below(40), percent(60) ? 0 : below(4));
 		return;
 	case 'K':
 		printf("%u,%u,%u", below(4), below(20), below(20));
