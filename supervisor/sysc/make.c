@@ -13,7 +13,7 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(mkdirat), OWN(symlinkat), OWN_IF(mknodat, ARG_NONE(2, S_IFMT)),
+OWN_CALLS(OWN_SUPERVISOR, OWN(mkdirat), OWN(symlinkat), OWN_FACCESSAT, OWN_IF(mknodat, ARG_NONE(2, S_IFMT)),
 	  OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFREG)), OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFIFO)),
 	  OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFSOCK)),
 	  OWN_IF(mknodat, ARG_BITS(2, S_IFMT, S_IFCHR), ARG_IS(3, 0)));
@@ -47,6 +47,18 @@ static int act_mknod(struct call *c, struct entry *e, void *arg)
 	return mknodat(e->dir.fd, e->leaf, mode, m->dev) < 0 ? -errno : 0;
 }
 
+/* Refused, but as the kernel does it: after all that is wrong with the path. */
+static int refuse_device(struct call *c, struct entry *e, void *arg)
+{
+	(void)arg;
+	if (e->leaf[e->leaf_len] == '/')
+		return -ENOENT;
+	if (faccessat(e->dir.fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
+		return -errno;
+	judge_refuse(c, "create", "devices (built-in)", EPERM, "making a device was refused");
+	return -EPERM;
+}
+
 static void do_mknod(struct call *c, int dirfd, int path, uint64_t mode, uint64_t dev)
 {
 	struct make m = {.mode = (mode_t)mode, .dev = (dev_t)(uint32_t)dev};
@@ -62,9 +74,7 @@ static void do_mknod(struct call *c, int dirfd, int path, uint64_t mode, uint64_
 			break;
 		__attribute__((fallthrough));
 	case S_IFBLK:
-		call_error(c, judge_refuse(c, "create", "devices (built-in)", EPERM,
-					   "making a device was refused")
-				      ?: EPERM);
+		change_make(c, dirfd, path, 0, refuse_device, NULL);
 		return;
 	default:
 		call_error(c, (m.mode & S_IFMT) == S_IFDIR ? EPERM : EINVAL);

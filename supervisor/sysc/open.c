@@ -178,6 +178,8 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 	struct entry_verdict ev;
 	int rc, fd;
 
+	if (!tracee_has_free_number(c))
+		return -EMFILE;
 	rc = change_judge(c, ACCESS_CREATE, e, &ev, false, change_check_absent, 0);
 	if (rc == EEXIST)
 		return -EEXIST;
@@ -186,13 +188,10 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 		*answered = 1;
 		return -1;
 	}
-	fd = -EMFILE;
-	if (tracee_has_free_number(c)) {
-		/* O_EXCL follows no link, and O_NOFOLLOW would show in the descriptor's flags. */
-		fd = openat(e->dir.fd, e->leaf, q->flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY,
-			    path_mode(c, e->dir.fd, q->mode));
-		fd = fd < 0 ? -errno : fd;
-	}
+	/* O_EXCL follows no link, and O_NOFOLLOW would show in the descriptor's flags. */
+	fd = openat(e->dir.fd, e->leaf, q->flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY,
+		    path_mode(c, e->dir.fd, q->mode));
+	fd = fd < 0 ? -errno : fd;
 	if (fd >= 0)
 		judge_note_created(c, e, &ev);
 	change_unlock(c);

@@ -90,13 +90,18 @@ bool guard_entry(int dirfd, const char *path)
 
 bool guard_object(int dirfd, const char *path)
 {
-	struct stat st;
+	static const char suffix[] = " (deleted)";
+	char link[64], name[PATH_MAX];
 	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC);
-	bool gone = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
+	struct stat st;
+	ssize_t n;
 
-	if (fd >= 0)
-		close(fd);
-	return !gone;
+	if (fd < 0)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? readlink(link, name, sizeof(name)) : -1;
+	close(fd);
+	return n < (ssize_t)strlen(suffix) || memcmp(name + n - strlen(suffix), suffix, strlen(suffix)) != 0;
 }
 
 bool guard_path(const char *root, int dirfd, const char *path)

@@ -303,7 +303,8 @@ static void say_value(void)
 
 static void say_node(void)
 {
-	static const unsigned types[] = {0, S_IFREG, S_IFIFO, S_IFSOCK, S_IFIFO, S_IFDIR, S_IFLNK, 0130000};
+	static const unsigned types[] = {0,	  S_IFREG, S_IFIFO, S_IFSOCK, S_IFIFO,
+					 S_IFDIR, S_IFLNK, 0130000, S_IFCHR,  S_IFBLK};
 
 	printf("%#o", PICK(types) | (mode() & 07777));
 }
@@ -439,6 +440,30 @@ static void say_call(const struct call *call)
 	putchar('\n');
 }
 
+/* States that single calls hardly make: objects without a name, and places that are gone. */
+static void say_several(void)
+{
+	static const char *const several[] = {
+		"mkdir \"n\" 0755\nchdir \"n\"\nrmdir \"../n\"\n",
+		"mkdir \"new\" 0755\nopenat cwd \"new\" 0x10000 0\nrmdir \"new\"\n",
+		"mkdir \"n2\" 0755\nmkdir \"n2/s\" 0755\nchdir \"n2/s\"\nrename \"../../n2\" \"../../n3\"\n",
+		"openat cwd \"h1\" 0x2 0\nunlink \"h1\"\n",
+		"openat cwd \"e\" 0 0\nunlink \"e\"\n",
+		"openat cwd \"d\" 0x410002 0600\nlinkat 3 \"\" cwd \"new\" 0x1000\nlinkat 4 \"\" cwd \"n2\" "
+		"0x1000\n",
+		"openat cwd \".\" 0x410002 0644\nlinkat cwd \"/proc/self/fd/5\" cwd \"n3\" 0x400\n",
+		"openat cwd \".\" 0x410082 0644\nlinkat cwd \"/proc/self/fd/6\" cwd \"n\" 0x400\n",
+		"chmod \"f\" 0\nchmod \"d\" 0\n",
+		"symlinkat \"new\" cwd \"n\"\nsymlinkat \"n/\" cwd \"n2\"\n",
+		"chdir \"{root}\"\n",
+		"chdir \"{root}\"\n",
+		"link \"f\" \"n\"\nunlink \"f\"\n",
+		"mknod \"n\" 010666 0\nopenat cwd \"n\" 0x802 0\nunlink \"n\"\n",
+	};
+
+	fputs(PICK(several), stdout);
+}
+
 void make_sequence(uint64_t seed, int n)
 {
 	/* Something to refer to. */
@@ -461,5 +486,7 @@ void make_sequence(uint64_t seed, int n)
 		for (int at = (int)below(total); at >= call->weight; call++)
 			at -= call->weight;
 		say_call(call);
+		if (percent(4))
+			say_several();
 	}
 }

@@ -114,6 +114,8 @@ static void tell_descriptor(int fd)
 
 static void tell_bytes(const char *p, long n)
 {
+	if (memchr(p, '#', (size_t)n)) /* the name of a file that has none is its number */
+		return;
 	fputc(' ', out);
 	for (long i = 0; i < n && i < 300; i++)
 		fprintf(out, p[i] > 32 && p[i] < 127 ? "%c" : "\\x%02x", (unsigned char)p[i]);
