@@ -4,14 +4,14 @@
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
 sections="binds sockets fifos fifosignals fifopairs procfd standard procself devices threadcwds threaddirs vforks forks killed signals tracing identity sticky tty"
-# A process that changes its user without an exec is closed to all but who has CAP_SYS_PTRACE.
+# With another effective user only, a process is closed to all but who has CAP_SYS_PTRACE: same_ident.t has the rest.
 effective=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
 if is_root && ! ((0x$effective >> 19 & 1)); then
-	skip 'identity and sticky' 'root has no CAP_SYS_PTRACE here, as in a container'
-	sections=${sections/ identity sticky/}
+	skip identity 'root has no CAP_SYS_PTRACE here, as in a container'
+	sections=${sections/ identity/}
 fi
-more="binds sockets fifos procfd standard procself threadcwds vforks forks tty"
-[[ $sections != *identity* ]] || more+=" identity sticky"
+more="binds sockets fifos procfd standard procself threadcwds vforks forks tty sticky"
+[[ $sections != *identity* ]] || more+=" identity"
 differ probe fast $sections
 differ probe-raw reads $sections
 for variant in probe-static probe-musl; do
