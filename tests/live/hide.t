@@ -78,6 +78,12 @@ same 'explain' 'refused ENOENT' "$("$CORDON" -p "$policy" explain read sub/.env 
 check 'check is content' "$CORDON" -p "$policy" check
 check 'doctor is content' "$CORDON" -p "$policy" doctor
 
+# One's own processes are free whatever may not be read.
+printf '[filesystem]\nallow_write = %s\nprivate_tmp = no\nhide = yes\ndeny_read = /proc\n' "$in" >"$work/proc.ini"
+same 'own /proc' 'sh sh readlink' "$("$CORDON" -q -p "$work/proc.ini" sh -c 'read -r a </proc/self/comm; read -r b </proc/thread-self/comm
+	test -e /proc/self && test "$(readlink /proc/self)" -gt 1 && basename "$(readlink /proc/self/exe)" | sed "s/^/$a $b /"')"
+same 'the rest of it is not there' 1 "$("$CORDON" -q -p "$work/proc.ini" sh -c 'test -e /proc/meminfo; echo $?')"
+
 # Work on what is not hidden, natively and inside.
 if command -v git >/dev/null; then
 	git init -q "$in/repo" && cd "$in/repo" && printf 'int main(void){return 0;}\n' >a.c && mkdir d && ln -s ../a.c d/l && : >d/empty
