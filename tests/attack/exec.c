@@ -74,7 +74,7 @@ static void by_thread(void)
 static void *exec_thread(void *arg)
 {
 	run_path();
-	return NULL;
+	_exit(3);
 }
 
 static void by_leader(void)
