@@ -10,6 +10,7 @@
 
 #include "supervisor/change.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/mounts.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
@@ -51,8 +52,11 @@ static int act_mknod(struct call *c, struct entry *e, void *arg)
 static int refuse_device(struct call *c, struct entry *e, void *arg)
 {
 	(void)arg;
-	if (e->leaf[e->leaf_len] == '/')
-		return -ENOENT;
+	if (e->err != ENOENT)
+		return -e->err;
+	if (e->leaf[e->leaf_len] == '/' ||
+	    mounts_is_proc(c->s->mounts, makedev(e->dir.st.stx_dev_major, e->dir.st.stx_dev_minor)))
+		return -ENOENT; /* in /proc a new name is not even looked up */
 	if (faccessat(e->dir.fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
 		return -errno;
 	judge_refuse(c, "create", "devices (built-in)", EPERM, "making a device was refused");
