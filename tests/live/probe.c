@@ -442,7 +442,8 @@ static const struct section *const all[] = {
 	look_sections,	  open_sections,    path_sections,   name_sections,    attr_sections,
 	socket_sections,  fifo_sections,    proc_sections,   process_sections, deep_sections,
 	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,    share_sections,
-	special_sections, resolve_sections, notice_sections, exec_sections,    ground_sections};
+	special_sections, resolve_sections, notice_sections, exec_sections,    ground_sections,
+	wait_sections};
 
 static int run(const char *name)
 {
