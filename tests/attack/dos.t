@@ -7,7 +7,7 @@ export SHARED=$work/shared
 policy="deny_write = $IN/q/**/secret
 allow_own = $SHARED"
 setup() { mkdir -p "$SHARED" && echo x >"$OUT/file"; }
-program dos
+program dos load
 prefix=()
 
 # The most memory that a supervisor had so far, in kB: what it has with 256 workers, and some.
@@ -30,7 +30,7 @@ survives() {
 	shift
 	fresh
 	write_policy
-	"${prefix[@]}" "$CORDON" -q -p "$work/policy.ini" "${options[@]}" -- timeout -k 5 60 "$build/dos" "$@" >"$work/log" 2>&1 &
+	"${prefix[@]}" "$CORDON" -q -p "$work/policy.ini" "${options[@]}" -- timeout -k 5 60 "$build/$attack" "$@" >"$work/log" 2>&1 &
 	front=$!
 	watch_memory $front
 	wait $front
@@ -42,7 +42,7 @@ survives() {
 		not_ok "$what: ended with $rc, $(cat "$work/peak") kB"
 	fi
 }
-options=()
+options=() attack=dos
 survives '512 threads hang in opens of 8 FIFOs' fifos
 survives '10,000 descriptors, then 16' many_descriptors
 survives 'a storm of signals' signal_storm
@@ -53,6 +53,7 @@ survives 'long lists of arguments' long_arguments
 
 # The trail has no room, or nobody reads it: all goes on, and what is lost is counted.
 ulimit -S -f unlimited 2>/dev/null
+attack=load
 options=(-a "$work/trail")
 prefix=(prlimit --fsize=100000)
 survives 'the trail reaches the limit of file sizes' flood 20000
@@ -73,7 +74,7 @@ if "${prefix[@]}" true 2>/dev/null; then
 else
 	skip 'the disk of the trail is full' 'no mount namespace can be made'
 fi
-prefix=() options=()
+prefix=() options=() attack=dos
 
 # A front that is stopped: only it waits.
 fresh
@@ -104,7 +105,7 @@ write_policy
 mkfifo "$work/step"
 # shellcheck disable=SC2016
 "$CORDON" -q -p "$work/policy.ini" -a "$work/audit.json" -- bash -c '
-	"$0" busy 4000; read -r _ <"$1/step"; "$0" busy 100000; read -r _ <"$1/step"' "$build/dos" "$work" &
+	"$0" busy 4000; read -r _ <"$1/step"; "$0" busy 100000; read -r _ <"$1/step"' "$build/load" "$work" &
 front=$!
 measure() {
 	local supervisor
@@ -130,7 +131,7 @@ if [ "${size2:-999999}" -le "${size1:-0}" ] && [ "${fds2:-0}" -le $((${fds1:-0} 
 fresh
 write_policy
 rm -f "$work/audit.json"
-"$CORDON" -p "$work/policy.ini" -a "$work/audit.json" -- "$build/dos" flood 20000 2>"$work/stderr"
+"$CORDON" -p "$work/policy.ini" -a "$work/audit.json" -- "$build/load" flood 20000 2>"$work/stderr"
 lines=$(wc -l <"$work/stderr")
 size=$(stat -c %s "$work/stderr")
 if [ "$lines" -gt 0 ] && [ "$size" -lt 200000 ]; then ok "messages stay bounded ($lines lines)"; else not_ok "messages: $lines lines, $size bytes"; fi
