@@ -26,8 +26,8 @@
 #include "supervisor/sticky.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(readlinkat), OWN(geteuid),
-	  OWN(setfsuid), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(readlinkat), OWN(setfsuid),
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 #define MAX_LINKS     40 /* as the kernel's MAXSYMLINKS */
 #define PROC_ROOT_INO 1

@@ -36,7 +36,7 @@ differ() {
 		policy_of "$policy" "$b" >"$work/policy.ini"
 		outside=$work/outside.$variant.$section
 		if [ ! -e "$outside" ]; then
-			"$LIVE_BUILD/$variant" "$a" "$section" >"$outside" 2>"$outside.err" </dev/null
+			$AS_OLD "$LIVE_BUILD/$variant" "$a" "$section" >"$outside" 2>"$outside.err" </dev/null
 			echo "exit $?" >>"$outside"
 			"$LIVE_BUILD/$variant" "$a" list 2>&1 | sort >"$outside.tree"
 		fi
