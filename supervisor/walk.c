@@ -303,6 +303,10 @@ static int follow(struct walk *w, const char *name, const struct stat *st, bool 
 			return rc < 0 ? rc : put_in_front(w, text, directory);
 		}
 		rc = follow_magic(w, name, &to);
+		if (rc == 0 && ++w->links > MAX_LINKS) {
+			close(to);
+			return -ELOOP;
+		}
 		if (rc == 0) {
 			close(*fd);
 			*fd = to;

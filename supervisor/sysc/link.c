@@ -120,9 +120,7 @@ static void do_link(struct call *c, int fromdir, int from, int todir, int to, in
 		path_copy_failed(c, rc);
 	else if (e.special || e.exists)
 		call_error(c, EEXIST);
-	else if (e.leaf[e.leaf_len] == '/')
-		call_error(c, ENOENT);
-	else if (!e.special && e.err != ENOENT)
+	else if (e.err != ENOENT || e.leaf[e.leaf_len] == '/')
 		call_error(c, e.err);
 	else if (S_ISDIR(o.st.stx_mode) || o.st.stx_mnt_id != e.dir.st.stx_mnt_id)
 		call_result(c, link_never(&o, &e));
