@@ -9,8 +9,8 @@ policy=$work/hide.ini audit=$work/audit
 fresh() {
 	chmod -R u+rwx "$in" "$sec" 2>/dev/null
 	rm -rf "$in" "$sec" "$audit"
-	mkdir -p "$in/sub/.env.d" "$in/build/x" "$sec/deep/island" "$sec/closed"
-	echo x | tee "$in/seen" "$in/sub/.env" "$in/build/x/f" "$sec/key" "$sec/deep/island/f" "$sec/closed/f" >/dev/null
+	mkdir -p "$in/sub/.env.d" "$in/hid.d/x" "$sec/deep/island" "$sec/closed"
+	echo x | tee "$in/seen" "$in/sub/.env" "$in/hid.d/x/f" "$sec/key" "$sec/deep/island/f" "$sec/closed/f" >/dev/null
 	ln -s ../sec/key "$in/tokey"
 	ln -s seen "$in/sub/secret.lnk"
 	cp /bin/true "$in/tool.key"
@@ -22,24 +22,24 @@ allow_read = $sec/deep/island
 deny_read = **/.env
 deny_read = **/*.lnk
 deny_read = **/*.key
-deny_read = **/build/"
+deny_read = **/hid.d/"
 printf '[filesystem]\nallow_write = %s\nprivate_tmp = no\nhide = yes\n%s\n' "$in" "$rules" >"$policy"
 sed 's/hide = yes/hide = no/' "$policy" >"$work/plain.ini"
 run() { timeout -k 5 60 "$CORDON" -p "$policy" -a "$audit" "$@"; }
 
 # Each call with each kind of hidden name. "look" prints the errnos that differ from the one wanted.
 fresh
-hidden=("$sec/key" "$sec/closed" "$sec/closed/f" sub/.env "$in/sub/.env" sub/secret.lnk tool.key build build/x build/x/f
-	sub/../build/x/f tokey "/proc/self/cwd/sub/.env" "/proc/self/root$sec/key" ./sub//.env)
+hidden=("$sec/key" "$sec/closed" "$sec/closed/f" sub/.env "$in/sub/.env" sub/secret.lnk tool.key hid.d hid.d/x hid.d/x/f
+	sub/../hid.d/x/f tokey "/proc/self/cwd/sub/.env" "/proc/self/root$sec/key" ./sub//.env)
 was=$(find "$in" "$sec" -printf '%p %m %T@ %l\n')
 for name in "${hidden[@]}"; do
 	follow=()
 	[ "$name" != tokey ] || follow=(follow)
-	same "absent to all calls: ${name#"$work"/}" '' "$(run -q "$look" ENOENT "$name" "${follow[@]}")"
+	same "absent to all calls: ${name#"$work"/}" 0 "$(run -q "$look" ENOENT "$name" "${follow[@]}"; echo $?)"
 done
 same 'and nothing happened to it' "$was" "$(find "$in" "$sec" -printf '%p %m %T@ %l\n')"
-for name in seen other sub build/../seen "$sec" "$sec/deep" "$sec/deep/island" "$sec/deep/island/f" sub/.env.d . /; do
-	same "there: ${name#"$work"/}" '' "$(run -q "$look" 0 "$name")"
+for name in seen other sub hid.d/../seen "$sec" "$sec/deep" "$sec/deep/island" "$sec/deep/island/f" sub/.env.d . /; do
+	same "there: ${name#"$work"/}" 0 "$(run -q "$look" 0 "$name"; echo $?)"
 done
 for name in sub/none "$sec/none" sub/.env/x none/.env; do
 	want=$("$look" show "$name")
@@ -48,21 +48,21 @@ done
 
 # A new entry says the same, whether something is there or not.
 fresh
-for name in sub/.env build new.key; do
-	[ $name = build ] || same "a new $name" "EPERM EPERM EPERM EPERM EPERM EPERM" "$(run -q "$look" make "$name")"
+for name in sub/.env hid.d new.key; do
+	[ $name = hid.d ] || same "a new $name" "EPERM EPERM EPERM EPERM EPERM EPERM" "$(run -q "$look" make "$name")"
 done
-same 'a directory that is hidden as such' 'EPERM EPERM EPERM EPERM EPERM EPERM' "$(run -q "$look" make build)"
-same 'beneath what is hidden' 'ENOENT ENOENT ENOENT ENOENT ENOENT ENOENT' "$(run -q "$look" make build/x/new)"
+same 'a directory that is hidden as such' 'EPERM EPERM EPERM EPERM EPERM EPERM' "$(run -q "$look" make hid.d)"
+same 'beneath what is hidden' 'ENOENT ENOENT ENOENT ENOENT ENOENT ENOENT' "$(run -q "$look" make hid.d/x/new)"
 same 'moved onto' 'EPERM' "$(run -q "$look" rename seen sub/.env)"
-same 'moved onto a directory' 'EPERM' "$(mkdir "$in/full"; run -q "$look" rename full build)"
+same 'moved onto a directory' 'EPERM' "$(mkdir "$in/full"; run -q "$look" rename full hid.d)"
 same 'moved from' 'ENOENT' "$(run -q "$look" rename sub/.env moved)"
-same 'nothing changed' 'x x' "$(cat "$in/sub/.env" "$in/build/x/f" | tr '\n' ' ' | sed 's/ $//')"
+same 'nothing changed' 'x x' "$(cat "$in/sub/.env" "$in/hid.d/x/f" | tr '\n' ' ' | sed 's/ $//')"
 
 # Errors of programs, what is told and what is recorded.
 fresh
 run cat sub/.env >"$work/out" 2>"$work/said"
 same 'open: told, and absent' '1 1' "$(grep -c '^cordon: read .*\.env refused by deny_read' "$work/said") $(grep -c 'No such file' "$work/said")"
-run sh -c 'test -e sub/.env; stat sub/.env; ls -l sub; cd build; [ -x tool.key ]' >/dev/null 2>"$work/said"
+run sh -c 'test -e sub/.env; stat sub/.env; ls -l sub; cd hid.d; [ -x tool.key ]' >/dev/null 2>"$work/said"
 same 'looking: not told' 0 "$(grep -c '^cordon:' "$work/said")"
 rm -f "$audit"
 run stat sub/.env >/dev/null 2>&1
@@ -71,9 +71,9 @@ run ./tool.key 2>"$work/said"
 same 'a hidden program is not found' 127 $?
 PATH=$in:$PATH run tool.key 2>/dev/null
 same 'nor along PATH' 127 $?
-same 'a search goes on behind it' 0 "$(cp /bin/true "$in/build/mine"; mkdir "$in/bin"; cp /bin/true "$in/bin/mine"; PATH=$in/build:$in/bin:$PATH run sh -c mine 2>/dev/null; echo $?)"
+same 'a search goes on behind it' 0 "$(cp /bin/true "$in/hid.d/mine"; mkdir "$in/bin"; cp /bin/true "$in/bin/mine"; PATH=$in/hid.d:$in/bin:$PATH run sh -c mine 2>/dev/null; echo $?)"
 same 'standard input is what it is' 'x x' "$(run sh -c 'cat; stat -L /dev/stdin >/dev/null && cat /dev/stdin' <sub/.env | tr '\n' ' ' | sed 's/ $//')"
-same 'with --log-only nothing is hidden' 'x there' "$(run -q --log-only sh -c 'cat sub/.env; [ -e build ] && echo there' | tr '\n' ' ' | sed 's/ $//')"
+same 'with --log-only nothing is hidden' 'x there' "$(run -q --log-only sh -c 'cat sub/.env; [ -e hid.d ] && echo there' | tr '\n' ' ' | sed 's/ $//')"
 same 'explain' 'refused ENOENT' "$("$CORDON" -p "$policy" explain read sub/.env | awk '/^refused/ { a = "refused" } /told: No such file/ { b = "ENOENT" } END { print a, b }')"
 check 'check is content' "$CORDON" -p "$policy" check
 check 'doctor is content' "$CORDON" -p "$policy" doctor
