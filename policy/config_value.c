@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/ini_load.h"
+#include "policy/path_form.h"
 #include "policy/path_text.h"
 
 struct value {
@@ -25,33 +26,6 @@ static void fault(const struct value *v, const char *why)
 
 #define NO_MEMORY "out of memory"
 
-/*
- * Forms of other tools that would be taken as a name here and protect nothing. Returns why, or NULL. A "\" in front
- * makes them part of a name.
- */
-static const char *find_other_form(const char *s)
-{
-	bool brace = false;
-
-	for (; *s; s++) {
-		if (*s == '\\' && s[1]) {
-			s++;
-		} else if (*s == '$' && s[1] == '{') {
-			s += strcspn(s, "}");
-			if (!*s)
-				break;
-		} else if (*s == '{') {
-			brace = true;
-		} else if (*s == ',' && brace && strchr(s, '}')) {
-			return "'{a,b}' is no pattern here: write a line for each (\"\\{\" is the character)";
-		} else if (*s == ',' && strchr("~/$*", s[1 + strspn(s + 1, " \t")]) &&
-			   s[1 + strspn(s + 1, " \t")]) {
-			return "one path in a line: repeat the key (\"\\,\" is the character)";
-		}
-	}
-	return NULL;
-}
-
 /* At any depth means the whole machine for what is refused, but what is opened begins here. */
 static bool begins_here(enum rule_kind k, const char *text)
 {
@@ -61,7 +35,7 @@ static bool begins_here(enum rule_kind k, const char *text)
 static void read_pattern(const struct value *v)
 {
 	const struct config_reading *r = v->r;
-	const char *other = find_other_form(v->text);
+	const char *other = path_form_fault(v->text);
 	char why[256], *here = NULL;
 	struct path_text p;
 	struct rule *rule;

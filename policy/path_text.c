@@ -16,6 +16,7 @@
 
 #include "policy/config.h"
 #include "policy/glob.h"
+#include "policy/path_form.h"
 
 #define LIT 0x100
 
@@ -409,7 +410,7 @@ char *path_text_print(const char *path, bool literal, bool dir_only)
 			*w++ = '\\';
 		else if (c == '$')
 			*w++ = '$';
-		else if (blank_before && (c == ';' || c == '#'))
+		else if (path_form_separates(s, strlen(s)) || (blank_before && c == '#'))
 			*w++ = '\\';
 		*w++ = (char)c;
 	}

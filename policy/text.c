@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/path_form.h"
+
 #define UNIT_MAX 5
 
 void text_init(struct text *t, char *buf, size_t size)
@@ -99,6 +101,17 @@ void text_add_shown(struct text *t, const char *s, size_t n, size_t max)
 	}
 }
 
+static bool needs_backslash(const char *path, size_t i, size_t n)
+{
+	char c = path[i];
+
+	/* These are shown by their number. */
+	if (c == '\t' || (c == ' ' && i + 1 == n))
+		return false;
+	return strchr("*?[\\", c) || path_form_separates(path + i, n - i) ||
+	       (c == '#' && i && path[i - 1] == ' ');
+}
+
 void text_add_quoted(struct text *t, const char *path, size_t n)
 {
 	size_t taken;
@@ -110,7 +123,7 @@ void text_add_quoted(struct text *t, const char *path, size_t n)
 
 		if (c == '$')
 			text_add(t, "$");
-		else if (strchr("*?[\\", c) || (i && path[i - 1] == ' ' && (c == ';' || c == '#')))
+		else if (needs_backslash(path, i, n))
 			text_add(t, "\\");
 		if (c == ' ' && i + 1 == n)
 			text_add(t, "\\x20");

@@ -144,7 +144,7 @@ run 125 '' "$faults" 'a command is not run with them' \
 run 1 '' '' 'it was not' test -e dir/ran
 
 # What check prints loads again, and to the same.
-printf '[filesystem]\nallow_write = dir\nallow_write = a[b]*c\nallow_write = odd \\# name\nallow_own = /tmp\ndeny_read = **/.env\n' >all.ini
+printf '[filesystem]\nallow_write = dir\nallow_write = a[b]*c\nallow_write = odd\\ \\#\\ name\nallow_own = /tmp\ndeny_read = **/.env\n' >all.ini
 printf 'allow_write = with\\x20end\\x20\ndeny_write = ~/x\nallow_device = /dev/fuse\ncore_files = yes\n' >>all.ini
 printf '[network]\nallow_domain = *.example.org:443\ndeny_domain = x.example.org\ndeny_reason = x.example.org no\n' >>all.ini
 printf 'allow_ip = 10.0.0.0/8:1-2\nresolve = a.example.org:1:127.0.0.1\nallow_unix_socket = @x\n' >>all.ini

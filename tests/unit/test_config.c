@@ -15,6 +15,20 @@ static const struct {
 	{"[xyzzy]\na = b\n", "f:1: unknown section [xyzzy]\n"},
 	{"[filesystem]\ndeny_read = ~/.ssh, ~/.aws\n",
 	 "f:2: deny_read = ~/.ssh, ~/.aws: one path in a line: repeat the key (\"\\,\" is the character)\n"},
+	{"[filesystem]\ndeny_read = .env, .env.local\nallow_write = src,build\nallow_write = ./a, ./b\n",
+	 "f:2: deny_read = .env, .env.local: one path in a line: repeat the key (\"\\,\" is the character)\n"
+	 "f:3: allow_write = src,build: one path in a line: repeat the key (\"\\,\" is the character)\n"
+	 "f:4: allow_write = ./a, ./b: one path in a line: repeat the key (\"\\,\" is the character)\n"},
+	{"[filesystem]\ndeny_read = .env .env.local\nallow_read = /a /b\n[exec]\nallow = git make\n",
+	 "f:2: deny_read = .env .env.local: one path in a line: repeat the key (\"\\ \" is a blank in a "
+	 "name)\n"
+	 "f:3: allow_read = /a /b: one path in a line: repeat the key (\"\\ \" is a blank in a name)\n"
+	 "f:5: allow = git make: one path in a line: repeat the key (\"\\ \" is a blank in a name)\n"},
+	{"[exec]\nallow = /a:/b\nallow = a:b\ndeny = /usr/bin/id;id\ndeny = [ab],x\n",
+	 "f:2: allow = /a:/b: one path in a line: repeat the key (\"\\:\" is the character)\n"
+	 "f:3: allow = a:b: one path in a line: repeat the key (\"\\:\" is the character)\n"
+	 "f:4: deny = /usr/bin/id;id: one path in a line: repeat the key (\"\\;\" is the character)\n"
+	 "f:5: deny = [ab],x: one path in a line: repeat the key (\"\\,\" is the character)\n"},
 	{"[filesystem]\ndeny_read = **/*.{pem,key}\n",
 	 "f:2: deny_read = **/*.{pem,key}: '{a,b}' is no pattern here: write a line for each (\"\\{\" is the "
 	 "character)\n"},
@@ -185,7 +199,7 @@ static void test_merging(void **state)
 	struct faults f = {0};
 
 	config_load_ini(c, &env, "g", two, strlen(two), &f);
-	config_set(c, &env, "filesystem", "allow_write", "/c ;d", &f);
+	config_set(c, &env, "filesystem", "allow_write", "/c\\ \\;d", &f);
 	config_set(c, &env, "audit", "level", "all", &f);
 	config_set(c, &env, "audit", "level", "denied", &f);
 	config_finish(c, &env, &f);

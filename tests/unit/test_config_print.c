@@ -53,7 +53,7 @@ static void test_print(void **state)
 	check_round_trip(c);
 	text = config_print(c);
 	assert_non_null(strstr(text, "\n# f:3\nallow_write = /w/**/out/\n"));
-	assert_non_null(strstr(text, "\n# f:5\ndeny_write = /w/a\\* b\n"));
+	assert_non_null(strstr(text, "\n# f:5\ndeny_write = /w/a\\*\\ b\n"));
 	assert_non_null(strstr(text, "\n# f:6\n# by another name: deny_read = /other\\x0aname\n"));
 	assert_non_null(strstr(text, "\n# command line\nprotect = yes\n# built-in protect: /**/.bashrc\n"));
 	assert_non_null(

@@ -141,7 +141,7 @@ static void odd_bytes(void **state)
 	       "covers it",
 	       "allow_write = /\\xed\\xa0\\x80\\xc0\\xaf\\xf4\\x90\\x80\\x80\\xe2\\x82"},
 	      {"write f /$a*?[b\\ #c ;d ", "write /$a*?[b\\ #c ;d  refused: no allow_write covers it",
-	       "allow_write = /$$a\\*\\?\\[b\\\\ \\#c \\;d\\x20"});
+	       "allow_write = /$$a\\*\\?\\[b\\\\\\ \\#c\\ \\;d\\x20"});
 }
 
 static void short_buffers(void **state)

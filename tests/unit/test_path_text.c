@@ -106,8 +106,9 @@ static void test_paths(void **state)
 /* Any path in any form comes back from its own text. */
 static void test_paths_back(void **state)
 {
-	static const char *const more[] = {"/ ",	  "/a ;b #c", "/a\t#\x01\x7f\xff",
-					   "/x*?[y]\\$z", "/~",	      "/'q'"};
+	static const char *const more[] = {
+		"/ ",	      "/a ;b #c", "/a\t#\x01\x7f\xff", "/x*?[y]\\$z", "/~", "/'q'", "/a, b",
+		"/a:/b:c:.d", "/{a,b}",	  "/dev/pci-0000:00",  "/a b /c"};
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		struct path_text p, again;
