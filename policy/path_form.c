@@ -28,7 +28,8 @@ static bool begins_path(char c)
 
 bool path_form_separates(const char *s, size_t left)
 {
-	return find_separator(*s) && (*s != ':' || (left > 1 && begins_path(s[1])));
+	/* Behind the last byte a pattern may get a "/". */
+	return find_separator(*s) && (*s != ':' || left == 1 || begins_path(s[1]));
 }
 
 /* Colons are common in the names of devices, so that one counts only between what looks like two paths. */
