@@ -94,7 +94,10 @@ static struct verdict judge_grant(const struct request *q, const struct pathset_
 	if (own->rule && !h->root[RULE_ALLOW_OWN]) {
 		bool makes = q->access == ACCESS_CREATE || q->access == ACCESS_MKDIR;
 
-		return verdict_by(makes ? VERDICT_ALLOW : VERDICT_ALLOW_IF_OWN, own);
+		return (struct verdict){.decision = makes ? VERDICT_ALLOW : VERDICT_ALLOW_IF_OWN,
+					.rule = own->rule,
+					.anchor = own->anchor,
+					.beneath = q->access == ACCESS_MKDIR ? h->beneath : NULL};
 	}
 	if (q->access == ACCESS_MKDIR && h->beneath)
 		return (struct verdict){.decision = VERDICT_ALLOW, .rule = h->beneath};

@@ -57,6 +57,9 @@ struct verdict {
 	const struct rule *rule; /* the deciding rule; NULL: the default */
 	size_t anchor;		 /* length of the path prefix that the rule matched; 0 for the default */
 	size_t git_len;		 /* only with ALLOW_IF_OWN_GIT */
+	/* Only with the making of a directory that an allow_own allows: the literal allow_write beneath it, which allows
+	 * it as well, in directories of others, too; or NULL. */
+	const struct rule *beneath;
 };
 
 /* Compiles. Returns NULL with faults added (a malformed glob, out of memory). */

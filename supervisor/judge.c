@@ -481,6 +481,12 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 		return refuse_builtin(c, a, e->name, e->len, &fact_link);
 	ev->in_own_area = v.rule && v.rule->kind == RULE_ALLOW_OWN;
 	if (ev->in_own_area && is_foreign_dir(c->s, a, e, &v)) {
+		if (v.beneath) {
+			/* A missing directory above an allow_write, there as anywhere. It does not become the session's. */
+			c->event.rule = v.beneath;
+			ev->in_own_area = false;
+			return 0;
+		}
 		v.decision = VERDICT_ALLOW_IF_OWN;
 		return judge_refuse_by(c, &q, &v, 0);
 	}

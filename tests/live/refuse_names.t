@@ -127,6 +127,16 @@ want='' allowed 'what the session makes is its own' sh -c "cd $shared && echo x 
 	mkdir dir && echo z >dir/f && mv dir/f dir/g && ln mine2 mine3 && rm -r mine2 mine3 dir && mkfifo p && rm p"
 allowed 'left behind' "$call" excl "$shared/left"
 refused "is another's in the next session" EPERM openat write "$shared/left" "allow_own = $shared" -- "$call" update "$shared/left"
+policy "allow_own = $shared
+allow_write = $shared/theirdir/cache/pip"
+want='' allowed 'missing directories above an allow_write, in a directory of others' \
+	sh -c "mkdir -p $shared/theirdir/cache/pip/http && echo x >$shared/theirdir/cache/pip/http/f"
+rm -rf "$shared/theirdir/cache"
+refused 'and nothing else beside them' EPERM mkdirat create "$shared/theirdir/beside" "allow_own = $shared" -- \
+	"$call" mkdirat "$shared/theirdir/beside"
+mkdir "$shared/theirdir/cache"
+refused 'nor in them' EPERM openat create "$shared/theirdir/cache/f" "allow_own = $shared" -- "$call" excl "$shared/theirdir/cache/f"
+rmdir "$shared/theirdir/cache"
 
 # One file may be written, not replaced.
 policy "allow_write = $out/shared/one"
