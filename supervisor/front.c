@@ -53,6 +53,18 @@ static void stop_self(int sig)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/*
+ * Stops as the command did, if it still is. A signal to the whole group stops this process as well, so that the news is
+ * read when both were continued.
+ */
+static void follow_stop(const struct session *s, const struct front_message *m)
+{
+	struct member_stat st;
+
+	if (member_stat(s, m->command, &st) && (st.state == 'T' || st.state == 't'))
+		stop_self(m->value);
+}
+
 /* Ends as the command did: a shell's loop stops at Ctrl-C only if what it ran died of the signal. No core file is
  * written: this process is not dumpable. Returns the exit status that stands for it if the signal does not end us. */
 static int die_by(int sig)
@@ -219,7 +231,7 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 		if (n != sizeof(m))
 			break;
 		if (m.kind == FRONT_STOPPED) {
-			stop_self(m.value);
+			follow_stop(&none, &m);
 		} else if (m.kind == FRONT_FORBIDDEN) {
 			forbidden = m.value;
 		} else if (m.kind == FRONT_EXIT || m.kind == FRONT_KILLED) {

@@ -17,6 +17,7 @@ enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT, FRONT_KILLED, FRONT_F
 struct front_message {
 	enum front_kind kind;
 	int value; /* exit status with FRONT_EXIT, a system call with FRONT_FORBIDDEN, else a signal's number */
+	pid_t command;
 };
 
 /* What is removed at the end, by the front if the supervisor could not. */

@@ -300,7 +300,7 @@ static bool start(struct run *r)
 
 static void tell_front(struct run *r, enum front_kind kind, int value)
 {
-	struct front_message m = {kind, value};
+	struct front_message m = {kind, value, r->s.command};
 
 	send(r->front, &m, sizeof(m), MSG_NOSIGNAL);
 }

@@ -121,6 +121,27 @@ supervisor() { pgrep -P "$1" | head -n 1; }
 die 'SIGKILL of the front' itself
 die 'SIGKILL of the supervisor' supervisor
 
+# A stop of the whole group ends with it: the news of the command's stop, read afterwards, stops nobody again.
+state_of() { sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null; }
+group_stop() {
+	local pid i
+	setsid "$CORDON" -p "$policy" sleep 300 &
+	pid=$!
+	until [ -n "$(pgrep -P "$(pgrep -P $pid)" -x sleep)" ]; do sleep 0.05; done
+	for i in 1 2 3; do
+		kill -STOP -- -$pid
+		until [ "$(state_of $pid)" = T ]; do sleep 0.02; done
+		sleep 0.1
+		kill -CONT -- -$pid
+		sleep 0.2
+		state_of $pid
+	done
+	kill $pid
+	kill -CONT $pid 2>/dev/null
+	wait $pid 2>/dev/null
+}
+same 'a stop of the whole group ends with it' 'S S S' "$(group_stop | tr '\n' ' ' | sed 's/ $//')"
+
 # Job control, on a terminal of its own.
 if command -v python3 >/dev/null; then
 	cat >"$work/job.py" <<-'END'

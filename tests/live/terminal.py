@@ -20,9 +20,10 @@ class Screen:
     def __init__(self, argv):
         self.pid, self.master = pty.fork()
         if self.pid == 0:
+            self.master = 0
+            self.resize(100, 400)
             os.environ.update(PS1=PROMPT, TERM='dumb', HISTFILE='')
             os.execvp(argv[0], argv)
-        self.resize(100, 400)
         self.seen = ''
 
     def resize(self, rows, columns):
@@ -106,21 +107,24 @@ SCENES = {'jobs': jobs, 'shell': shell}
 
 
 def shown(text):
-    text = re.sub(r'\b\d{2,7}\b', 'N', text)
+    """What was said, without where the cursor stood: what is typed shows before or after a prompt, as the shell comes to it."""
+    text = re.sub(r'\b\d{2,7}\b', 'N', text.replace('\r', '\n').replace(PROMPT, '\n'))
+    text = re.sub(r'(\^[CZD\\])', r'\n\1\n', text)
+    lines = [line.strip() for line in text.split('\n') if line.strip()]
     # The shell tells of a stop once or twice, as it happens to see it.
-    lines = [line for line in text.replace('\r', '').split('\n') if line]
     return '\n'.join(line for i, line in enumerate(lines) if i == 0 or line != lines[i - 1])
 
 
 def main():
     screen = Screen(['bash', '--norc', '-i'])
-    print(shown(screen.expect(PROMPT)))
+    text = screen.expect(PROMPT)
     for act, pattern in SCENES[sys.argv[1]]('run '):
         if callable(act):
             act(screen)
         else:
             os.write(screen.master, act.encode())
-        print(shown(screen.expect(pattern)), flush=True)
+        text += screen.expect(pattern)
+    print(shown(text))
     screen.close()
 
 
