@@ -51,6 +51,7 @@ struct audit_node *audit_node_event(const struct event *e, const struct siphash_
 		[NODE_EXE] = e->exe,
 		[NODE_PATH] = e->path,
 		[NODE_TARGET] = e->target,
+		[NODE_SOURCE] = e->source,
 		[NODE_HOST] = e->host,
 		[NODE_IP] = e->ip,
 		[NODE_RULE] = bytes_of(r ? r->text : NULL),
@@ -139,6 +140,13 @@ static void render_field(struct jsonw *w, const char *key, const struct audit_no
 	jsonw_member_bytes(w, key, b.bytes, b.len);
 }
 
+/* A process that is gone has none, which is not the same as an empty name. */
+static void render_found(struct jsonw *w, const char *key, const struct audit_node *n, enum node_field which)
+{
+	if (n->len[which] != 0)
+		render_field(w, key, n, which);
+}
+
 static void render_number(struct jsonw *w, const char *key, int n)
 {
 	if (n <= 0)
@@ -190,12 +198,13 @@ static void render_event(struct jsonw *w, const struct audit_node *n)
 	render_number(w, "tid", n->tid);
 	render_number(w, "ppid", n->ppid);
 	render_field(w, "comm", n, NODE_COMM);
-	render_field(w, "exe", n, NODE_EXE);
-	render_field(w, "cwd", n, NODE_CWD);
+	render_found(w, "exe", n, NODE_EXE);
+	render_found(w, "cwd", n, NODE_CWD);
 	jsonw_member_str(w, "syscall", n->syscall);
 	jsonw_member_str(w, "op", n->op);
 	render_field(w, "path", n, NODE_PATH);
 	render_field(w, "target", n, NODE_TARGET);
+	render_field(w, "source", n, NODE_SOURCE);
 	render_field(w, "host", n, NODE_HOST);
 	render_field(w, "ip", n, NODE_IP);
 	render_number(w, "port", n->port);

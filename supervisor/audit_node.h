@@ -15,6 +15,7 @@ enum node_field {
 	NODE_EXE,
 	NODE_PATH,
 	NODE_TARGET,
+	NODE_SOURCE,
 	NODE_HOST,
 	NODE_IP,
 	NODE_RULE,   /* the value; its key is rule_key */

@@ -57,6 +57,16 @@ int change_judge(struct call *c, enum access a, struct entry *e, struct entry_ve
 	}
 }
 
+void change_name_both(struct call *c, const struct bytes *from, const struct bytes *to, bool about_new)
+{
+	static const struct bytes none;
+
+	c->event.op = c->sysc->op;
+	c->event.path = about_new ? *to : *from;
+	c->event.target = about_new ? none : *to;
+	c->event.source = about_new ? *from : none;
+}
+
 void change_make(struct call *c, int dirfd, int path, mode_t type, change_entry_fn *act, void *arg)
 {
 	enum access a = S_ISDIR(type) ? ACCESS_MKDIR : ACCESS_CREATE;

@@ -37,6 +37,10 @@ void change_unlock(struct call *c);
 int change_judge(struct call *c, enum access a, struct entry *e, struct entry_verdict *ev, bool exclusive,
 		 int (*check)(const struct entry *e, int arg), int arg);
 
+/* After judging one of the two names of a rename or link: the record is of that operation, and its path the name that was
+ * refused, so the new one where that is what it is about. */
+void change_name_both(struct call *c, const struct bytes *from, const struct bytes *to, bool about_new);
+
 /* A check for new entries. */
 int change_check_absent(const struct entry *e, int arg);
 

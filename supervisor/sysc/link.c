@@ -74,18 +74,19 @@ static int act_link(struct call *c, const struct object *from, struct entry *to)
 
 static void link_judged(struct call *c, struct object *from, struct entry *to)
 {
+	const struct bytes object = {from->name, from->len}, name = {to->name, to->len};
 	struct entry_verdict ev;
+	bool old;
 	int rc;
 
 	c->event.path = (struct bytes){NULL, 0};
 	rc = judge_object(c, ACCESS_LINK_FROM, from, O_RDWR);
+	old = c->event.denied;
+	change_name_both(c, &object, &name, false);
 	if (rc == 0) {
-		/* The record names the object and, as the target, its new name. */
-		c->event.target = (struct bytes){to->name, to->len};
 		to->becomes = from->st.stx_mode & S_IFMT;
 		rc = change_judge(c, ACCESS_CREATE, to, &ev, false, change_check_absent, 0);
-		c->event.path = (struct bytes){from->name, from->len};
-		c->event.target = (struct bytes){to->name, to->len};
+		change_name_both(c, &object, &name, !old && c->event.denied);
 		if (rc == 0) {
 			rc = act_link(c, from, to);
 			if (rc == 0)

@@ -210,21 +210,27 @@ static int check(const struct renaming *r)
 
 static int judge_names(struct call *c, struct renaming *r)
 {
+	const struct bytes from = {r->from.name, r->from.len}, to = {r->to.name, r->to.len};
+	bool old;
 	int rc;
 
+	/* What was said of them before they were locked is void. */
+	c->event.denied = false;
 	c->event.path = (struct bytes){NULL, 0};
 	rc = judge_entry(c, ACCESS_RENAME, &r->from, &r->from_ev);
-	c->event.target = (struct bytes){r->to.name, r->to.len};
+	change_name_both(c, &from, &to, false);
 	if (rc)
 		return rc;
-	c->event.path = (struct bytes){r->from.name, r->from.len};
+	old = c->event.denied;
 	r->to.becomes = type_at(&r->from);
 	rc = judge_entry(c, ACCESS_CREATE, &r->to, &r->to_ev);
 	if (rc == 0 && r->to.exists)
 		rc = judge_entry(c, ACCESS_RENAME, &r->to, &r->to_ev);
+	change_name_both(c, &from, &to, !old && c->event.denied);
 	if (rc == 0 && (r->flags & RENAME_EXCHANGE)) {
 		r->from.becomes = type_at(&r->to);
 		rc = judge_entry(c, ACCESS_CREATE, &r->from, &r->from_ev);
+		c->event.op = "rename";
 	}
 	return rc;
 }

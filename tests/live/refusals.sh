@@ -31,7 +31,7 @@ events() {
 }
 
 # refused WHAT ERRNO CALL OP PATH RULE -- COMMAND...: CALL may be several with | between; PATH and RULE may be empty;
-# PATH of two, FIRST>SECOND, is refused because of the second
+# PATH of two, OLD>NEW, is refused because of the new one
 refused() {
 	local what=$1 errno=$2 calls=$3 op=$4 path=$5 rule=$6 wrong='' before patterns=() n=0 name
 	shift 7
@@ -40,9 +40,9 @@ refused() {
 	[ "$answer" = "$errno" ] || wrong+="answered $answer, not $errno"$'\n'
 	[ "$(state)" = "$before" ] || wrong+="changed outside: $(diff <(echo "$before") <(state))"$'\n'
 	patterns=("\"errno\":\"$errno\"" "\"op\":\"$op\"")
-	[ -z "$path" ] || patterns+=("\"path\":\"${path%%>*}\"")
-	[[ $path != *'>'* ]] || patterns+=("\"target\":\"${path#*>}\"")
+	[[ $path != *'>'* ]] || patterns+=("\"source\":\"${path%%>*}\"")
 	path=${path#*>}
+	[ -z "$path" ] || patterns+=("\"path\":\"$path\"")
 	[ -z "$rule" ] || patterns+=("\"rule\":\"$rule")
 	for name in ${calls//|/ }; do n=$((n + $(events "\"syscall\":\"$name\"" "${patterns[@]}"))); done
 	[ "$n" = 1 ] || wrong+="$n records with $calls ${patterns[*]}"$'\n'

@@ -15,9 +15,9 @@ for name in .bashrc repo/.git/config repo/.git/hooks/pre-commit; do
 	refused "chmod $name" EPERM fchmodat metadata "$in/$name" "$rule" -- "$call" fchmodat "$in/$name"
 	refused "unlink $name" EPERM unlinkat delete "$in/$name" "$rule" -- "$call" unlinkat "$in/$name"
 	refused "rename $name" EPERM renameat2 rename "$in/$name" "$rule" -- "$call" renameat2 "$in/$name" "$in/new"
-	refused "rename onto $name" EPERM renameat create "$in/plain>$in/$name" "$rule" -- "$call" renameat "$in/plain" "$in/$name"
+	refused "rename onto $name" EPERM renameat rename "$in/plain>$in/$name" "$rule" -- "$call" renameat "$in/plain" "$in/$name"
 	refused "link $name" EPERM linkat link "$in/$name" "$rule" -- "$call" linkat "$in/$name" "$in/new"
-	refused "exchange with $name" EPERM renameat2 create "$in/plain>$in/$name" "$rule" -- "$call" exchange "$in/plain" "$in/$name"
+	refused "exchange with $name" EPERM renameat2 rename "$in/plain>$in/$name" "$rule" -- "$call" exchange "$in/plain" "$in/$name"
 done
 for name in .zshrc .profile .bash_profile .gitconfig .gitmodules .mcp.json .ripgreprc .envrc .husky/pre-commit .vscode/tasks.json \
 	.idea/x .claude/commands/x .claude/agents/x .claude/settings.json .claude/settings.local.json .claude/hooks/x \
@@ -36,7 +36,7 @@ refused 'removal of an existing .git' EPERM unlinkat delete "$in/odd/.Git" 'prot
 mkdir -p "$in/prepared/hooks"
 echo evil >"$in/prepared/hooks/pre-commit"
 refused 'a prepared tree moved to .git' EPERM renameat rename '' 'rename of a directory' -- "$call" renameat "$in/prepared" "$in/deep/.git"
-refused 'a prepared tree moved to hooks' EPERM renameat create "$in/prepared/hooks>$in/deep/er/repo/.git/hooks" 'protect = ' -- \
+refused 'a prepared tree moved to hooks' EPERM renameat rename "$in/prepared/hooks>$in/deep/er/repo/.git/hooks" 'protect = ' -- \
 	"$call" renameat "$in/prepared/hooks" "$in/deep/er/repo/.git/hooks"
 allowed 'a repository may be renamed' "$call" renameat "$in/repo" "$in/repo2"
 allowed 'other files of .git may be written' "$call" update "$in/repo2/.git/HEAD"
@@ -64,7 +64,7 @@ fresh
 mkdir -p "$in/vendor/a" "$in/sub"
 echo x | tee "$in/prod.json" "$in/vendor/a/f" "$in/sub/x.lock" "$in/plain" >/dev/null
 refused 'deny_write of a file' EPERM openat write "$in/prod.json" "deny_write = $in/prod.json" -- "$call" update "$in/prod.json"
-refused 'its replacement' EPERM renameat create "$in/plain>$in/prod.json" "deny_write = $in/prod.json" -- "$call" renameat "$in/plain" "$in/prod.json"
+refused 'its replacement' EPERM renameat rename "$in/plain>$in/prod.json" "deny_write = $in/prod.json" -- "$call" renameat "$in/plain" "$in/prod.json"
 refused 'deny_write of a tree' EPERM openat write "$in/vendor/a/f" "deny_write = $in/vendor" -- "$call" update "$in/vendor/a/f"
 refused 'a new file in it' EPERM openat create "$in/vendor/a/new" "deny_write = $in/vendor" -- "$call" excl "$in/vendor/a/new"
 refused 'rename of the tree' EPERM renameat rename "$in/vendor" "deny_write = $in/vendor" -- "$call" renameat "$in/vendor" "$in/v"

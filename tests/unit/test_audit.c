@@ -125,6 +125,31 @@ static void test_without_a_sink(void **state)
 }
 
 /* The first at once, the others as one record when the second is over, then anew. */
+/* What is not known of a process is left out; a rename may be about its new name. */
+static void test_left_out(void **state)
+{
+	struct event e = {
+		.syscall = "rename",
+		.op = "rename",
+		.exe = B(""),
+		.cwd = B(""),
+		.path = B("/b"),
+		.source = B("/a"),
+		.denied = true,
+	};
+	struct audit *a = trail_open("t", AUDIT_DENIED);
+
+	(void)state;
+	audit_emit(a, &e);
+	audit_close(a);
+	char *s = slurp_text("t");
+	assert_null(strstr(s, "\"exe\""));
+	assert_null(strstr(s, "\"cwd\""));
+	assert_null(strstr(s, "\"target\""));
+	assert_non_null(strstr(s, "\"path\":\"/b\",\"source\":\"/a\""));
+	free(s);
+}
+
 static void test_repeats_are_counted(void **state)
 {
 	struct event e = trail_denial("/same"), other = trail_denial("/other");
@@ -349,6 +374,7 @@ int main(void)
 		TEST(test_absent_fields_are_left_out),
 		TEST(test_levels_and_totals),
 		TEST(test_without_a_sink),
+		TEST(test_left_out),
 		TEST(test_repeats_are_counted),
 		TEST(test_many_distinct_denials),
 		TEST(test_forged_content_stays_one_line),
