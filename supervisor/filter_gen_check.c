@@ -2,7 +2,7 @@
  * The self-check: rows are looked over, and programs are interpreted and compared with the direct evaluation
  * of the rows on arguments made from the rows' own conditions: every value that a term names, that value with
  * each single bit changed, everything outside its mask set, limits, random values, and all that again with
- * junk in the high halves, which must not matter.
+ * junk in the upper halves that no condition looks at, which must not matter.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -38,7 +38,7 @@ struct check {
 	unsigned features;
 	unsigned differences;
 	uint64_t random;
-	struct candidates arg[6];
+	struct candidates half[12]; /* of the arguments: lower, upper */
 };
 
 static uint64_t next_random(struct check *c)
@@ -81,7 +81,8 @@ static void compare_row(struct check *c, const struct sysc *row, int nr, const u
 	action = sysc_action_for(row, c->features, args, &err);
 	compare(c, &d, sysc_is_constant(row, c->features), gen_return(action, err));
 	for (size_t i = 0; i < 6; i++)
-		d.args[i] ^= next_random(c) << 32;
+		if (c->half[2 * i + 1].n == 0)
+			d.args[i] ^= next_random(c) << 32;
 	compare(c, &d, sysc_is_constant(row, c->features), gen_return(action, err));
 }
 
@@ -97,20 +98,32 @@ static void add_candidates(struct candidates *c, const struct sysc_term *t)
 		c->v[c->n++] = t->value ^ 1U << bit;
 }
 
+static struct candidates *half_of(struct check *c, const struct sysc_term *t)
+{
+	return &c->half[2 * t->arg + t->high];
+}
+
+static void set_half(uint64_t args[6], size_t half, uint32_t v)
+{
+	unsigned shift = half % 2 ? 32 : 0;
+
+	args[half / 2] = (args[half / 2] & ~(0xffffffffULL << shift)) | (uint64_t)v << shift;
+}
+
 static void collect(struct check *c, const struct sysc *row)
 {
 	static const uint32_t limits[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
 
-	for (size_t a = 0; a < 6; a++)
-		c->arg[a].n = 0;
+	for (size_t h = 0; h < 12; h++)
+		c->half[h].n = 0;
 	for (size_t i = 0; i < row->n_when; i++)
 		for (size_t t = 0; t < SYSC_MAX_TERMS; t++)
 			if (row->when[i].term[t].mask)
-				add_candidates(&c->arg[row->when[i].term[t].arg], &row->when[i].term[t]);
-	for (size_t a = 0; a < 6; a++)
-		for (size_t i = 0; c->arg[a].n && i < sizeof(limits) / sizeof(limits[0]) + 8; i++)
-			if (c->arg[a].n < MAX_CANDIDATES)
-				c->arg[a].v[c->arg[a].n++] = i < 6 ? limits[i] : (uint32_t)next_random(c);
+				add_candidates(half_of(c, &row->when[i].term[t]), &row->when[i].term[t]);
+	for (size_t h = 0; h < 12; h++)
+		for (size_t i = 0; c->half[h].n && i < sizeof(limits) / sizeof(limits[0]) + 8; i++)
+			if (c->half[h].n < MAX_CANDIDATES)
+				c->half[h].v[c->half[h].n++] = i < 6 ? limits[i] : (uint32_t)next_random(c);
 }
 
 /* From a starting point, each argument in turn takes every value of interest. */
@@ -118,10 +131,10 @@ static void vary(struct check *c, const struct sysc *row, int nr, const uint64_t
 {
 	uint64_t args[6];
 
-	for (size_t a = 0; a < 6; a++) {
+	for (size_t h = 0; h < 12; h++) {
 		memcpy(args, base, sizeof(args));
-		for (size_t i = 0; i < c->arg[a].n; i++) {
-			args[a] = c->arg[a].v[i];
+		for (size_t i = 0; i < c->half[h].n; i++) {
+			set_half(args, h, c->half[h].v[i]);
 			compare_row(c, row, nr, args);
 		}
 	}
@@ -137,7 +150,9 @@ static void satisfy(struct check *c, const struct sysc_when *w, uint64_t args[6]
 		uint32_t lowest = t->mask & -t->mask;
 		uint32_t bits = t->differs ? t->value ^ lowest : t->value;
 
-		args[t->arg] = (args[t->arg] & ~t->mask) | bits;
+		uint32_t now = (uint32_t)(args[t->arg] >> (t->high ? 32 : 0));
+
+		set_half(args, 2 * t->arg + t->high, (now & ~t->mask) | bits);
 	}
 }
 
@@ -146,15 +161,15 @@ static void check_row(struct check *c, const struct sysc *row, int nr)
 	uint64_t args[6] = {0};
 	size_t used = 0;
 
+	collect(c, row);
 	compare_row(c, row, nr, args);
 	for (size_t a = 0; a < 6; a++)
 		args[a] = (uint32_t)next_random(c);
 	compare_row(c, row, nr, args);
 	if (sysc_is_constant(row, c->features))
 		return;
-	collect(c, row);
-	for (size_t a = 0; a < 6; a++)
-		used += c->arg[a].n > 0;
+	for (size_t h = 0; h < 12; h++)
+		used += c->half[h].n > 0;
 	vary(c, row, nr, args);
 	/* With one argument only the starting point makes no difference. */
 	for (size_t i = 0; i < row->n_when && used > 1; i++) {
@@ -162,9 +177,9 @@ static void check_row(struct check *c, const struct sysc *row, int nr)
 		vary(c, row, nr, args);
 	}
 	for (int i = 0; i < RANDOM_ROUNDS && used > 1; i++) {
-		for (size_t a = 0; a < 6; a++)
-			if (c->arg[a].n)
-				args[a] = c->arg[a].v[next_random(c) % c->arg[a].n];
+		for (size_t h = 0; h < 12; h++)
+			if (c->half[h].n)
+				set_half(args, h, c->half[h].v[next_random(c) % c->half[h].n]);
 		compare_row(c, row, nr, args);
 	}
 }

@@ -80,7 +80,7 @@ static void print_term(FILE *out, const struct sysc_term *t)
 {
 	const char *sign = t->differs ? "≠" : "=";
 
-	fprintf(out, "a%u", t->arg);
+	fprintf(out, t->high ? "a%u >> 32" : "a%u", t->arg);
 	if (t->mask != ~0U)
 		fprintf(out, " & %#x", t->mask);
 	fprintf(out, " %s ", sign);

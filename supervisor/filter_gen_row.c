@@ -9,14 +9,14 @@
 #include "supervisor/filter_gen.h"
 
 #if __BYTE_ORDER != __LITTLE_ENDIAN
-#error "the low half of an argument is taken from its first word"
+#error "the lower half of an argument is taken from its first word"
 #endif
 
 #define NOTHING_LOADED -1
 
 struct block {
 	struct gen_program *p;
-	int loaded; /* the argument whose low half the accumulator holds */
+	int loaded; /* the half of an argument that the accumulator holds: twice its number, and 1 for the upper */
 	bool overflow;
 };
 
@@ -47,13 +47,13 @@ static void emit(struct block *b, struct sock_filter insn)
 		b->overflow = true;
 }
 
-static void load(struct block *b, int arg)
+static void load(struct block *b, int half)
 {
-	if (b->loaded == arg)
+	if (b->loaded == half)
 		return;
 	emit(b, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-					     offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t)));
-	b->loaded = arg;
+					     offsetof(struct seccomp_data, args) + half * sizeof(uint32_t)));
+	b->loaded = half;
 }
 
 static bool term_is_void(const struct sysc_term *t)
@@ -72,7 +72,7 @@ static void term(struct block *b, const struct sysc_term *t)
 	uint16_t code = BPF_JMP | BPF_JEQ | BPF_K;
 	uint32_t k = t->value;
 
-	load(b, t->arg);
+	load(b, t->arg * 2 + t->high);
 	if (t->mask != ~0U && !t->value) {
 		code = BPF_JMP | BPF_JSET | BPF_K;
 		k = t->mask;

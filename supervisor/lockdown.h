@@ -28,7 +28,7 @@ enum own_process { OWN_SUPERVISOR = 1, OWN_FRONT = 2, OWN_BOTH = 3 };
 struct own_call {
 	int nr;
 	enum sysc_action action;
-	struct sysc_term term[SYSC_MAX_TERMS]; /* as in sysc.h: all must hold, low halves only */
+	struct sysc_term term[SYSC_MAX_TERMS]; /* as in sysc.h: all must hold */
 };
 
 struct own_calls {
@@ -49,6 +49,8 @@ struct own_calls {
 #else
 #define OWN_OLD(old, new) OWN(new)
 #endif
+/* getrlimit(), and prlimit() for reading: without a new limit. */
+#define OWN_READ_LIMIT OWN_IF(prlimit64, ARG_NULL(2))
 /* fdopendir(), readdir() and closedir(). */
 #define OWN_READDIR                                                                                          \
 	OWN(fstat), OWN(newfstatat), OWN(getdents64), OWN(close), OWN_IF(fcntl, ARG_IS(1, F_GETFL)),         \

@@ -10,7 +10,7 @@
 #include "supervisor/lockdown.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(close), OWN(pread64), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)),
-	  OWN_IF(prlimit64, ARG_IS(2, 0)));
+	  OWN_READ_LIMIT);
 
 #define PINS_MAX   1024
 #define SWEEP_FROM 32

@@ -4,7 +4,7 @@
  *
  * A row says what the BPF program does from register values alone: the conditions are tried in order, the
  * first that holds decides, else .action. Only the low 32 bits of an argument are looked at, since the
- * kernel ignores the high half of int arguments.
+ * kernel ignores the high half of int arguments; of a pointer that must be NULL, both halves.
  */
 #ifndef CORDON_SYSC_H
 #define CORDON_SYSC_H
@@ -39,9 +39,10 @@ enum sysc_feature {
 
 #define SYSC_MAX_TERMS 3
 
-/* Holds when (arg & mask) == value, or != value with .differs. One that is all zero always holds. */
+/* Holds when (half & mask) == value, or != value with .differs. One that is all zero always holds. */
 struct sysc_term {
 	uint8_t arg;
+	bool high; /* its upper half, else the lower one */
 	bool differs;
 	uint32_t mask;
 	uint32_t value;
@@ -53,6 +54,7 @@ struct sysc_term {
 #define ARG_NONE(a, m)    ARG_BITS(a, m, 0)
 #define ARG_ISNT(a, v)    {.arg = (a), .differs = true, .mask = ~0U, .value = (uint32_t)(v)}
 #define ARG_ANY(a, m)     {.arg = (a), .differs = true, .mask = (uint32_t)(m)}
+#define ARG_NULL(a)       ARG_IS(a, 0), {.arg = (a), .high = true, .mask = ~0U}
 /* clang-format on */
 
 /*

@@ -77,7 +77,9 @@ const char *sysc_row_name(size_t i)
 
 static bool term_holds(const struct sysc_term *t, const uint64_t args[6])
 {
-	return (((uint32_t)args[t->arg] & t->mask) == t->value) != t->differs;
+	uint32_t half = (uint32_t)(args[t->arg] >> (t->high ? 32 : 0));
+
+	return ((half & t->mask) == t->value) != t->differs;
 }
 
 bool sysc_when_exists(const struct sysc_when *w, unsigned features)

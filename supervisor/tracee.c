@@ -19,7 +19,7 @@
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
 	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx),
-	  OWN_IF(prlimit64, ARG_IS(2, 0)));
+	  OWN_READ_LIMIT);
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;

@@ -21,7 +21,7 @@
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_OLD(chmod, fchmodat), OWN(fchownat), OWN(utimensat), OWN(truncate), OWN(tgkill),
-	  OWN_IF(prlimit64, ARG_IS(2, 0)));
+	  OWN_READ_LIMIT);
 
 struct attr {
 	mode_t mode;

@@ -21,7 +21,7 @@
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socketpair, ARG_IS(0, AF_UNIX)), OWN(openat), OWN(close), OWN(fstat),
-	  OWN(geteuid), OWN(getegid), OWN_READDIR, OWN_IF(prlimit64, ARG_IS(2, 0)));
+	  OWN(geteuid), OWN(getegid), OWN_READDIR, OWN_READ_LIMIT);
 
 #define TYPE_MASK 0xf
 

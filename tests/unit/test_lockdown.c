@@ -114,6 +114,7 @@ static void test_arguments(void **state)
 	assert_int_equal(SUPERVISOR(SYS_mknodat, 3, 0, S_IFBLK | 0600), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_prlimit64, 1, 7, 0), ALLOWED);
 	assert_int_equal(SUPERVISOR(SYS_prlimit64, 1, 7, 4096), TRAPS);
+	assert_int_equal(SUPERVISOR(SYS_prlimit64, 1, 7, 0x100000000), TRAPS);
 	assert_int_equal(FRONT(SYS_kill, 1, SIGKILL, 0), ALLOWED);
 	assert_int_equal(FRONT(SYS_socket, AF_UNIX, SOCK_STREAM, 0), TRAPS);
 	assert_int_equal(FRONT(SYS_process_vm_readv, 1, 0, 0), TRAPS);
