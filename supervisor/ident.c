@@ -21,6 +21,8 @@ OWN_CALLS(OWN_BOTH, OWN(geteuid), OWN(setresuid)); /* ident_begin_user() */
 /* In what this thread now is someone else. */
 enum { TOOK_GROUPS = 1 << 0, TOOK_GIDS = 1 << 1, TOOK_UIDS = 1 << 2, TOOK_CAPS = 1 << 3 };
 static _Thread_local unsigned assumed;
+/* Who that is: to be it again after ident_other_end(). */
+static _Thread_local struct tracee_status caller;
 
 int ident_initial(struct session *s)
 {
@@ -147,6 +149,7 @@ int ident_assume(struct call *c)
 		return rc;
 	if (is_initial(&s->identity, &st))
 		return 0;
+	caller = st;
 	rc = take(&st, &s->identity);
 	stay_shut();
 	return rc;
@@ -159,6 +162,36 @@ void ident_drop(struct call *c)
 	give_back(&c->s->identity, assumed);
 	stay_shut();
 	assumed = 0;
+}
+
+static _Thread_local bool left_caller;
+
+/* From one to another only by way of what the supervisor is: who has changed may not change further. */
+bool ident_other_begin(struct session *s, pid_t pid)
+{
+	struct tracee_status st;
+
+	if (tracee_status(s, pid, &st) < 0)
+		return false;
+	left_caller = assumed;
+	give_back(&s->identity, assumed);
+	assumed = 0;
+	if (!is_initial(&s->identity, &st) && take(&st, &s->identity) < 0) {
+		ident_other_end(s);
+		return false;
+	}
+	stay_shut();
+	return true;
+}
+
+/* A thread that could not be the caller again would act with more rights for it. */
+void ident_other_end(struct session *s)
+{
+	give_back(&s->identity, assumed);
+	assumed = 0;
+	if (left_caller && take(&caller, &s->identity) < 0)
+		abort();
+	stay_shut();
 }
 
 static _Thread_local struct {

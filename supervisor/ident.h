@@ -30,6 +30,13 @@ bool ident_look_begin(void);
 void ident_look_end(void);
 
 /*
+ * For a look at another member: this thread becomes whoever that is, and then again who it was. False: it cannot; then there
+ * is nothing to end. ident_look_begin() may come in between.
+ */
+bool ident_other_begin(struct session *s, pid_t pid);
+void ident_other_end(struct session *s);
+
+/*
  * Around a change of identity during which the process is shut for a moment: one at a time, as the threads of a process
  * change one by one and share its memory. False: another takes too long.
  */

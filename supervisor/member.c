@@ -70,13 +70,13 @@ bool member_is(const struct session *s, pid_t pid)
 	return false;
 }
 
-void member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg)
+bool member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg)
 {
 	DIR *d = fdopendir(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
 
 	if (!d)
-		return;
+		return false;
 	while ((e = readdir(d))) {
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
@@ -84,4 +84,5 @@ void member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void
 			break;
 	}
 	closedir(d);
+	return true;
 }

@@ -14,8 +14,9 @@
 /* pid may be a thread's number. False also when it does not exist. */
 bool member_is(const struct session *s, pid_t pid);
 
-/* Calls fn for each member process; all: also zombies. Stops when fn returns false. */
-void member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg);
+/* Calls fn for each member process; all: also zombies. Stops when fn returns false. False: they
+ * could not be listed. */
+bool member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg);
 
 /* From /proc/PID/stat. False: no such process. */
 struct member_stat {

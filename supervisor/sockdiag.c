@@ -5,12 +5,15 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "supervisor/lockdown.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(sendto), OWN(recvfrom));
+OWN_CALLS(OWN_SUPERVISOR, OWN(sendto), OWN(recvfrom), OWN(openat), OWN(fstat), OWN(read), OWN(close));
 
 struct sockdiag {
 	pthread_mutex_t lock;
@@ -78,4 +81,24 @@ uint64_t sockdiag_other_end(struct sockdiag *d, uint64_t inode)
 		peer = peer_in(&answer, recv(d->fd, &answer, sizeof(answer), MSG_DONTWAIT));
 	pthread_mutex_unlock(&d->lock);
 	return peer;
+}
+
+bool sockdiag_has_abstract(const struct sockaddr_un *a, socklen_t len)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char shown[sizeof(a->sun_path) + 1], path[sizeof(shown)];
+	size_t n = len - offsetof(struct sockaddr_un, sun_path), size = 0;
+	char *line = NULL;
+	bool there = !f;
+
+	for (size_t i = 0; i < n; i++)
+		shown[i] = a->sun_path[i] ? a->sun_path[i] : '@';
+	shown[n] = '\0';
+	while (f && !there && getline(&line, &size, f) > 0)
+		there = sscanf(line, "%*s %*s %*s %*s %*s %*s %*u %108[^\n]", path) == 1 &&
+			strcmp(path, shown) == 0;
+	free(line);
+	if (f)
+		fclose(f);
+	return there;
 }

@@ -1,11 +1,14 @@
 /*
- * The kernel's word on which two Unix sockets are connected (NETLINK_SOCK_DIAG). Needed for sockets that accept() gave, of
- * which the supervisor has no duplicate. Thread-safe.
+ * The kernel's word on Unix sockets of which the supervisor has no duplicate. Which two are connected (NETLINK_SOCK_DIAG): needed
+ * for sockets that accept() gave. Which abstract names are taken, by strangers too. Thread-safe.
  */
 #ifndef CORDON_SOCKDIAG_H
 #define CORDON_SOCKDIAG_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 struct sockdiag;
 
@@ -14,5 +17,8 @@ struct sockdiag *sockdiag_new(void);
 
 /* The inode of the socket that the one with this inode is connected to; 0: none, or not known. */
 uint64_t sockdiag_other_end(struct sockdiag *d, uint64_t inode);
+
+/* Whether anybody has the abstract name, or one that is shown like it. */
+bool sockdiag_has_abstract(const struct sockaddr_un *a, socklen_t len);
 
 #endif

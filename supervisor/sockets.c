@@ -1,7 +1,5 @@
 #include "supervisor/sockets.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,28 +7,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervisor/idset.h"
 #include "supervisor/lockdown.h"
-#include "supervisor/member.h"
 #include "supervisor/session.h"
 #include "supervisor/sockdiag.h"
+#include "supervisor/sockheld.h"
 #include "supervisor/hash.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN_READDIR, OWN(readlinkat),
-	  OWN(getsockopt), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(getsockopt),
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)), OWN_READ_LIMIT);
 
 #define FIRST_SWEEP 64
 #define MAX_SOCKETS 65536
+#define MAX_KEPT    16384
 
 struct sock {
 	uint64_t inode;
 	int fd; /* the kept duplicate, or -1 */
 	int type;
 	bool lost;
+	pid_t maker;	/* the thread, which most often is its process's first */
 	bool held;	/* seen in a process, or not to be swept this time */
+	bool hidden;	/* made by a process that this sweep could not look at */
 	bool delivered; /* its program has it: before that nobody could hold it */
 	struct sockaddr_un name[SOCKETS_NAMES];
 	socklen_t len[SOCKETS_NAMES];
@@ -42,8 +44,8 @@ struct sock {
 struct sockets {
 	pthread_mutex_t lock, sweeping;
 	struct sock *table;
-	size_t count, sweep_at;
-	bool unsure; /* a sweep could not look at some process */
+	size_t count, kept, sweep_at; /* kept: of the count, those with a duplicate */
+	bool unsure;		      /* a sweep could not look at some process */
 	struct idset *files;
 	struct sockdiag *diag;
 };
@@ -70,13 +72,31 @@ static struct sock *find(struct sockets *t, uint64_t inode)
 	return k;
 }
 
+static void give_up_fd(struct sockets *t, struct sock *k)
+{
+	if (k->fd < 0)
+		return;
+	close(k->fd);
+	k->fd = -1;
+	t->kept--;
+}
+
 static void drop(struct sockets *t, struct sock *k)
 {
 	HASH_DEL(t->table, k);
 	t->count--;
-	if (k->fd >= 0)
-		close(k->fd);
+	give_up_fd(t, k);
 	free(k);
+}
+
+/* How many duplicates there may be. The rest of the supervisor needs descriptors too. */
+static size_t room(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur / 2 > MAX_KEPT)
+		return MAX_KEPT;
+	return (size_t)l.rlim_cur / 2;
 }
 
 static int type_of(int fd)
@@ -88,13 +108,14 @@ static int type_of(int fd)
 	return type;
 }
 
-static int add_locked(struct sockets *t, uint64_t inode, int fd)
+/* fd: the duplicate to keep, or -1. */
+static int add_locked(struct sockets *t, uint64_t inode, int fd, pid_t maker)
 {
 	struct sock *k = find(t, inode);
 
 	if (k) /* a number used again */
 		drop(t, k);
-	if (t->count >= MAX_SOCKETS)
+	if (t->count >= MAX_SOCKETS || (fd >= 0 && t->kept >= room()))
 		return -ENFILE;
 	k = calloc(1, sizeof(*k));
 	if (!k)
@@ -103,35 +124,15 @@ static int add_locked(struct sockets *t, uint64_t inode, int fd)
 	k->held = true;
 	k->fd = fd;
 	k->type = type_of(fd);
+	k->maker = maker;
 	HASH_ADD(hh, t->table, inode, sizeof(k->inode), k);
 	if (k->lost) {
 		free(k);
 		return -ENOMEM;
 	}
 	t->count++;
+	t->kept += fd >= 0;
 	return 0;
-}
-
-int sockets_add(struct session *s, int fd)
-{
-	struct sockets *t = s->sockets;
-	struct stat st;
-	bool sweep;
-	int rc;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	pthread_mutex_lock(&t->lock);
-	sweep = t->count >= t->sweep_at;
-	pthread_mutex_unlock(&t->lock);
-	if (sweep)
-		sockets_sweep(s);
-	pthread_mutex_lock(&t->lock);
-	rc = add_locked(t, st.st_ino, fd);
-	if (sweep)
-		t->sweep_at = t->count * 2 > FIRST_SWEEP ? t->count * 2 : FIRST_SWEEP;
-	pthread_mutex_unlock(&t->lock);
-	return rc;
 }
 
 int sockets_get(struct session *s, uint64_t inode)
@@ -179,10 +180,8 @@ void sockets_release(struct session *s, uint64_t inode)
 
 	pthread_mutex_lock(&s->sockets->lock);
 	k = find(s->sockets, inode);
-	if (k && k->fd >= 0) {
-		close(k->fd);
-		k->fd = -1;
-	}
+	if (k)
+		give_up_fd(s->sockets, k);
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 
@@ -249,25 +248,6 @@ uint64_t sockets_file_owner(struct session *s, const struct statx *st)
 	}
 	pthread_mutex_unlock(&s->sockets->lock);
 	return inode;
-}
-
-int sockets_add_pair(struct session *s, int fd, const struct ucred *maker)
-{
-	struct stat st;
-	struct sock *k;
-	int rc;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	pthread_mutex_lock(&s->sockets->lock);
-	rc = add_locked(s->sockets, st.st_ino, -1);
-	k = rc == 0 ? find(s->sockets, st.st_ino) : NULL;
-	if (k) {
-		k->type = SOCK_DGRAM;
-		k->cred[SOCKETS_OTHER] = *maker;
-	}
-	pthread_mutex_unlock(&s->sockets->lock);
-	return rc;
 }
 
 int sockets_type(struct session *s, uint64_t inode)
@@ -376,87 +356,144 @@ uint64_t sockets_abstract_owner(struct session *s, int fd, const struct sockaddr
 	return own;
 }
 
-bool sockets_abstract_is_there(const struct sockaddr_un *a, socklen_t len)
+static void mark_held(struct session *s, uint64_t inode)
 {
-	FILE *f = fopen("/proc/net/unix", "re");
-	char shown[sizeof(a->sun_path) + 1], path[sizeof(shown)];
-	size_t n = len - offsetof(struct sockaddr_un, sun_path), size = 0;
-	char *line = NULL;
-	bool there = !f;
+	struct sock *k;
 
-	for (size_t i = 0; i < n; i++)
-		shown[i] = a->sun_path[i] ? a->sun_path[i] : '@';
-	shown[n] = '\0';
-	while (f && !there && getline(&line, &size, f) > 0)
-		there = sscanf(line, "%*s %*s %*s %*s %*s %*s %*u %108[^\n]", path) == 1 &&
-			strcmp(path, shown) == 0;
-	free(line);
-	if (f)
-		fclose(f);
-	return there;
+	pthread_mutex_lock(&s->sockets->lock);
+	k = find(s->sockets, inode);
+	if (k)
+		k->held = true;
+	pthread_mutex_unlock(&s->sockets->lock);
 }
 
-bool sockets_is_own_listener(int fd)
+static void mark_hidden(struct session *s, pid_t pid)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	struct sock *k, *next;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
+	pthread_mutex_lock(&s->sockets->lock);
+	s->sockets->unsure = true;
+	HASH_ITER(hh, s->sockets->table, k, next)
+	k->hidden |= k->maker == pid;
+	pthread_mutex_unlock(&s->sockets->lock);
 }
 
-/* Marks the sockets that the process holds. */
-static bool mark_held(pid_t pid, void *arg)
+/*
+ * Nobody was seen with these, but a process that may not be looked at may have any of them. They may fill half of what
+ * there is: the oldest go first, as programs connect soon, and those that such a process made go last. If one that goes
+ * is in use after all, it can be connected no more.
+ */
+static void drop_doubtful(struct sockets *t, bool hidden)
 {
-	struct session *s = arg;
-	char name[32], link[64];
-	struct dirent *e;
-	DIR *d;
-	int fd;
+	struct sock *k, *next;
 
-	snprintf(name, sizeof(name), "%d/fd", pid);
-	fd = openat(s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd >= 0 ? fdopendir(fd) : NULL;
-	while (d && (e = readdir(d))) {
-		ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
-		struct sock *k;
-
-		if (n < 9 || strncmp(link, "socket:[", 8) != 0)
-			continue;
-		link[n] = '\0';
-		pthread_mutex_lock(&s->sockets->lock);
-		k = find(s->sockets, strtoull(link + 8, NULL, 10));
-		if (k)
-			k->held = true;
-		pthread_mutex_unlock(&s->sockets->lock);
+	/* The oldest come first. */
+	HASH_ITER(hh, t->table, k, next)
+	{
+		if (!k->held && k->hidden == hidden &&
+		    (t->count > MAX_SOCKETS / 2 || (k->fd >= 0 && t->kept > room() / 2)))
+			drop(t, k);
 	}
-	if (d) {
-		closedir(d);
-		return true;
-	}
-	/* It ended, which is no matter, or may not be looked at: then it may hold any of them. */
-	s->sockets->unsure |= fd >= 0 || (errno != ENOENT && errno != ESRCH);
-	if (fd >= 0)
-		close(fd);
-	return true;
 }
 
-void sockets_sweep(struct session *s)
+static void drop_unheld(struct sockets *t)
+{
+	struct sock *k, *next;
+
+	HASH_ITER(hh, t->table, k, next)
+	if (!k->held)
+		drop(t, k);
+}
+
+/* Under t->sweeping. */
+static void sweep(struct session *s)
 {
 	struct sockets *t = s->sockets;
 	struct sock *k, *next;
+	bool listed;
 
-	/* One at a time: two would take each other's marks away. */
-	pthread_mutex_lock(&t->sweeping);
 	pthread_mutex_lock(&t->lock);
 	t->unsure = false;
 	HASH_ITER(hh, t->table, k, next)
-	k->held = !k->delivered;
+	{
+		k->held = !k->delivered;
+		k->hidden = false;
+	}
 	pthread_mutex_unlock(&t->lock);
-	member_each(s, mark_held, s);
+	listed = sockheld_each(s, mark_held, mark_hidden);
 	pthread_mutex_lock(&t->lock);
-	HASH_ITER(hh, t->table, k, next)
-	if (!k->held && !t->unsure)
-		drop(t, k);
+	if (!listed || t->unsure) {
+		drop_doubtful(t, false);
+		drop_doubtful(t, true);
+	} else {
+		drop_unheld(t);
+	}
+	t->sweep_at = t->count * 2 > FIRST_SWEEP ? t->count * 2 : FIRST_SWEEP;
+	if (t->sweep_at > MAX_SOCKETS)
+		t->sweep_at = MAX_SOCKETS;
 	pthread_mutex_unlock(&t->lock);
-	pthread_mutex_unlock(&t->sweeping);
+}
+
+/* One at a time: two would take each other's marks away. */
+void sockets_sweep(struct session *s)
+{
+	pthread_mutex_lock(&s->sockets->sweeping);
+	sweep(s);
+	pthread_mutex_unlock(&s->sockets->sweeping);
+}
+
+static bool is_due(struct sockets *t)
+{
+	bool due;
+
+	pthread_mutex_lock(&t->lock);
+	due = t->count >= t->sweep_at || t->kept >= room();
+	pthread_mutex_unlock(&t->lock);
+	return due;
+}
+
+/* Before one more is made. Another may have done it meanwhile. */
+static void sweep_when_due(struct session *s)
+{
+	if (!is_due(s->sockets))
+		return;
+	pthread_mutex_lock(&s->sockets->sweeping);
+	if (is_due(s->sockets))
+		sweep(s);
+	pthread_mutex_unlock(&s->sockets->sweeping);
+}
+
+int sockets_add(struct session *s, int fd, pid_t maker)
+{
+	struct sockets *t = s->sockets;
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	sweep_when_due(s);
+	pthread_mutex_lock(&t->lock);
+	rc = add_locked(t, st.st_ino, fd, maker);
+	pthread_mutex_unlock(&t->lock);
+	return rc;
+}
+
+int sockets_add_pair(struct session *s, int fd, const struct ucred *maker)
+{
+	struct stat st;
+	struct sock *k;
+	int rc;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	sweep_when_due(s);
+	pthread_mutex_lock(&s->sockets->lock);
+	rc = add_locked(s->sockets, st.st_ino, -1, maker->pid);
+	k = rc == 0 ? find(s->sockets, st.st_ino) : NULL;
+	if (k) {
+		k->type = SOCK_DGRAM;
+		k->cred[SOCKETS_OTHER] = *maker;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+	return rc;
 }

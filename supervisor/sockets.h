@@ -22,8 +22,8 @@ struct statx;
 
 struct sockets *sockets_new(void);
 
-/* Takes over fd. 0 or -errno. */
-int sockets_add(struct session *s, int fd);
+/* Takes over fd, made for the thread maker. 0 or -errno: ENFILE when there are too many. */
+int sockets_add(struct session *s, int fd, pid_t maker);
 
 /* A duplicate (CLOEXEC) of the kept socket; the caller closes it. -ENOENT: not one of ours. -EISCONN: it was given up,
  * connected or listening. */
@@ -73,14 +73,10 @@ uint64_t sockets_file_owner(struct session *s, const struct statx *st);
  * none. */
 uint64_t sockets_abstract_owner(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len);
 
-/* Whether anybody has the abstract name, or one that is shown like it. */
-bool sockets_abstract_is_there(const struct sockaddr_un *a, socklen_t len);
-
-/* True when fd is connected to a socket of the session: who listens is noted by the kernel at listen(), which for the
- * session's own is the supervisor's call. */
-bool sockets_is_own_listener(int fd);
-
-/* Drops the duplicates of sockets that no member holds. */
+/*
+ * Drops the duplicates of sockets that no member holds. What a member holds that nobody may look at is not known: then those
+ * that were seen with nobody stay, up to half of what there may be.
+ */
 void sockets_sweep(struct session *s);
 
 #endif

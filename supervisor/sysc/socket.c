@@ -20,12 +20,14 @@
 #include "supervisor/notify.h"
 #include "supervisor/path.h"
 #include "supervisor/pending.h"
+#include "supervisor/sockdiag.h"
 #include "supervisor/sockets.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN(geteuid), OWN(getegid), OWN(connect),
-	  OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(close), OWN(fstat), OWN(fchmod),
-	  OWN_RENAMEAT2, OWN_OLD(unlink, unlinkat), OWN(statx), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+	  OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(getsockopt), OWN(close), OWN(fstat),
+	  OWN(fchmod), OWN_RENAMEAT2, OWN_OLD(unlink, unlinkat), OWN(statx),
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 #define TYPE_MASK   0xf
 #define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
@@ -37,10 +39,32 @@ static void refuse(struct call *c, const char *op, int err, const char *message)
 	call_error(c, rc ? rc : err);
 }
 
+/* Two descriptors of a new one: to keep and to give. Where there is none left, those of dead sockets are. */
+static int make_socket(struct call *c, int *given)
+{
+	int rc, fd;
+
+	for (int tries = 0; tries < 2; tries++) {
+		fd = socket(AF_UNIX, call_int(c, 1) | SOCK_CLOEXEC, call_int(c, 2));
+		rc = fd < 0 ? -errno : 0;
+		if (fd >= 0) {
+			*given = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+			if (*given >= 0)
+				return fd;
+			rc = -errno;
+			close(fd);
+		}
+		if (rc != -EMFILE)
+			return rc;
+		sockets_sweep(c->s);
+	}
+	return -ENFILE; /* the numbers are the supervisor's, not the program's */
+}
+
 static void handle_socket(struct call *c)
 {
-	int family = call_int(c, 0), type = call_int(c, 1), protocol = call_int(c, 2);
-	int kind = type & TYPE_MASK, fd, given, rc;
+	int family = call_int(c, 0), type = call_int(c, 1);
+	int kind = type & TYPE_MASK, fd, given = -1, rc;
 	struct stat st;
 	uint64_t inode;
 
@@ -58,17 +82,13 @@ static void handle_socket(struct call *c)
 		refuse(c, "socket", EPROTONOSUPPORT, NULL);
 		return;
 	}
-	fd = socket(family, type | SOCK_CLOEXEC, protocol);
-	if (fd < 0) {
-		call_error(c, errno);
-		return;
-	}
-	given = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	rc = given < 0 ? -errno : sockets_add(c->s, fd);
+	fd = make_socket(c, &given);
+	rc = fd < 0 ? fd : sockets_add(c->s, fd, c->tid);
 	if (rc < 0) {
-		close(fd);
-		if (given >= 0)
+		if (fd >= 0) {
+			close(fd);
 			close(given);
+		}
 		call_error(c, -rc);
 		return;
 	}
@@ -141,6 +161,16 @@ struct destination {
 	uint64_t listener;
 };
 
+/* True when fd is connected to a socket of the session: who listens is noted by the kernel at listen(), which for the
+ * session's own is the supervisor's call. */
+static bool is_own_listener(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
+}
+
 static void perform_connect(struct call *c, int fd, uint64_t inode, const struct destination *d)
 {
 	enum crew_wake wake;
@@ -154,7 +184,7 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 	}
 	rc = connect(fd, (const struct sockaddr *)d->to, d->to_len) < 0 ? -errno : 0;
 	wake = crew_block_end(c);
-	if (rc == 0 && !sockets_is_own_listener(fd)) {
+	if (rc == 0 && !is_own_listener(fd)) {
 		/* Another took the name after it was looked at. */
 		shutdown(fd, SHUT_RDWR);
 		rc = -EPERM;
@@ -211,7 +241,7 @@ static void connect_abstract(struct call *c, int fd, uint64_t inode, const struc
 
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
 	if (!owner) {
-		bool there = sockets_abstract_is_there(a, (socklen_t)len); /* if not: as the kernel says */
+		bool there = sockdiag_has_abstract(a, (socklen_t)len); /* if not: as the kernel says */
 
 		snprintf(c->message, sizeof(c->message), "connect to an abstract Unix socket refused: %s",
 			 "only those of this session can be reached");

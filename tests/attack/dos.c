@@ -112,6 +112,61 @@ static int many_descriptors(int argc, char **argv)
 	return end(ok);
 }
 
+/* One that the supervisor cannot look into: another user's, or one whose program nobody may read. */
+static pid_t start_shut(char **argv)
+{
+	pid_t pid = fork();
+	int from, to;
+	char buf[4096];
+	ssize_t n;
+
+	if (pid)
+		return pid;
+	if (geteuid() == 0)
+		for (;;)
+			pause();
+	from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	to = open("shut", O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		if (write(to, buf, (size_t)n) != n)
+			_exit(1);
+	fchmod(to, 0111);
+	close(to);
+	execl("shut", argv[0], "dead_sockets", "wait", NULL);
+	_exit(1);
+}
+
+/* More sockets, made and closed, than the supervisor may have descriptors. */
+static int dead_sockets(int argc, char **argv)
+{
+	pid_t shut, maker;
+	int status;
+
+	if (argc > 1)
+		for (;;)
+			pause();
+	shut = start_shut(argv);
+	usleep(300000);
+	maker = fork();
+	if (maker == 0) {
+		if (geteuid() == 0 && setresuid(1234, 1234, 1234) < 0)
+			_exit(1);
+		for (int i = 0; i < 2000; i++) {
+			int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+			if (fd < 0)
+				_exit(1);
+			close(fd);
+		}
+		_exit(0);
+	}
+	waitpid(maker, &status, 0);
+	if (waitpid(shut, NULL, WNOHANG) != 0)
+		broken("the process that is shut");
+	kill(shut, SIGKILL);
+	return end(status == 0 && works());
+}
+
 static int hits;
 static void on_signal(int sig)
 {
@@ -389,6 +444,7 @@ static int long_arguments(int argc, char **argv)
 static const struct attack list[] = {
 	{"fifos", fifos},
 	{"many_descriptors", many_descriptors},
+	{"dead_sockets", dead_sockets},
 	{"signal_storm", signal_storm},
 	{"killed_callers", killed_callers},
 	{"no_processes", no_processes},

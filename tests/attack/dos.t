@@ -45,6 +45,9 @@ survives() {
 options=() attack=dos
 survives '512 threads hang in opens of 8 FIFOs' fifos
 survives '10,000 descriptors, then 16' many_descriptors
+prefix=(prlimit --nofile=512)
+survives '2,000 dead sockets beside a process that cannot be looked at' dead_sockets
+prefix=()
 survives 'a storm of signals' signal_storm
 survives 'callers killed at any moment' killed_callers
 survives 'rubbish as arguments of every call' garbage
