@@ -51,11 +51,33 @@ bool hits_refuse_read(const struct pathset_hits *h, size_t len, bool is_dir)
 	return lift->anchor <= deny->anchor;
 }
 
-const struct pathset_hit *hits_find_protected(const struct pathset_hits *h, enum rule_kind kind)
+/* Length of the prefix that ends with the last ".git" before the anchor: the innermost is hardest to own. */
+static size_t find_git(const char *path, size_t anchor)
+{
+	size_t end = path_end(anchor), pos = 0, found = 0, len;
+	const char *name;
+
+	while (component_next(path, end, &pos, &name, &len))
+		if (component_is_git(name, len))
+			found = pos;
+	return found;
+}
+
+bool hits_open_git(const struct pathset_hits *h, const char *path)
+{
+	const struct pathset_hit *open = &h->best[RULE_ALLOW_PROTECTED];
+
+	return open->rule && find_git(path, open->anchor) > 0;
+}
+
+const struct pathset_hit *hits_find_protected(const struct pathset_hits *h, enum rule_kind kind,
+					      const char *path)
 {
 	const struct pathset_hit *hit = &h->best[kind];
 
-	return hit->rule && h->best[RULE_ALLOW_PROTECTED].anchor < hit->anchor ? hit : NULL;
+	if (!hit->rule || h->best[RULE_ALLOW_PROTECTED].anchor >= hit->anchor)
+		return NULL;
+	return kind == RULE_PROTECT_GIT && hits_open_git(h, path) ? NULL : hit;
 }
 
 bool hits_allow_exec(const struct pathset_hits *h, bool has_allow)
@@ -106,22 +128,10 @@ static struct verdict judge_grant(const struct request *q, const struct pathset_
 	return verdict_default(VERDICT_DENY);
 }
 
-/* Length of the prefix that ends with the last ".git" before the anchor: the innermost is hardest to own. */
-static size_t find_git(const char *path, size_t anchor)
-{
-	size_t end = path_end(anchor), pos = 0, found = 0, len;
-	const char *name;
-
-	while (component_next(path, end, &pos, &name, &len))
-		if (component_is_git(name, len))
-			found = pos;
-	return found;
-}
-
 static struct verdict judge_write(const struct request *q, const struct pathset_hits *h)
 {
-	const struct pathset_hit *protect = hits_find_protected(h, RULE_PROTECT);
-	const struct pathset_hit *git = hits_find_protected(h, RULE_PROTECT_GIT);
+	const struct pathset_hit *protect = hits_find_protected(h, RULE_PROTECT, q->path);
+	const struct pathset_hit *git = hits_find_protected(h, RULE_PROTECT_GIT, q->path);
 	struct verdict v;
 
 	if (protect)
@@ -202,6 +212,13 @@ static struct verdict decide_abstract(const struct policy *p, const struct reque
 			return verdict_by(VERDICT_ALLOW, &hit);
 	}
 	return verdict_default(VERDICT_DENY);
+}
+
+bool policy_opens_git(const struct policy *p, const struct request *q)
+{
+	struct pathset_hits hits;
+
+	return request_match(p, q, &hits) && hits_open_git(&hits, q->path);
 }
 
 bool policy_hides(const struct policy *p, const struct request *q, struct verdict *v)

@@ -68,7 +68,7 @@ bool policy_restricts_exec(const struct policy *p)
  * here, so of those only these outcomes are left to matter.
  */
 struct inherited {
-	bool read_refused, protected, git, deny_write, allow_write, allow_own;
+	bool read_refused, protected, git, open_git, deny_write, allow_write, allow_own;
 	bool exec_refused, device, unix_socket;
 };
 
@@ -80,8 +80,9 @@ static bool get_inherited(const struct policy *p, const char *dir, size_t len, s
 		return false;
 	*in = (struct inherited){
 		.read_refused = hits_refuse_read(&h, len, true),
-		.protected = hits_find_protected(&h, RULE_PROTECT) != NULL,
-		.git = hits_find_protected(&h, RULE_PROTECT_GIT) != NULL,
+		.protected = hits_find_protected(&h, RULE_PROTECT, dir) != NULL,
+		.git = hits_find_protected(&h, RULE_PROTECT_GIT, dir) != NULL,
+		.open_git = hits_open_git(&h, dir),
 		.deny_write = h.best[RULE_DENY_WRITE].rule != NULL,
 		.allow_write = h.best[RULE_ALLOW_WRITE].rule != NULL,
 		.allow_own = h.best[RULE_ALLOW_OWN].rule != NULL,
@@ -103,7 +104,7 @@ bool policy_same_beneath(const struct policy *p, const char *a, size_t alen, con
 	/* Two directories in protected places of git may belong to different repositories. */
 	if (x.git || y.git)
 		return false;
-	return x.read_refused == y.read_refused && x.protected == y.protected &&
+	return x.open_git == y.open_git && x.read_refused == y.read_refused && x.protected == y.protected &&
 	       x.deny_write == y.deny_write && x.allow_write == y.allow_write && x.allow_own == y.allow_own &&
 	       x.exec_refused == y.exec_refused && x.device == y.device && x.unix_socket == y.unix_socket &&
 	       pathset_same_states(p->set, a, alen, b, blen);

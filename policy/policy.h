@@ -74,6 +74,10 @@ struct verdict policy_decide(const struct policy *p, const struct request *q);
  */
 bool policy_hides(const struct policy *p, const struct request *q, struct verdict *v);
 
+/* True if an allow_protected names the .git that the path is or lies in, or something in it above the path: then it is open
+ * with all that is in it. */
+bool policy_opens_git(const struct policy *p, const struct request *q);
+
 /*
  * True if for every relative name R the verdicts of a/R and b/R are the same, so that a directory may
  * go from a to b without its contents being looked at. May say false where true would be right,

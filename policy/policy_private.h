@@ -22,7 +22,10 @@ struct verdict request_judge(const struct policy *p, const struct request *q, co
 /* The steps of the judgement that policy_same_beneath() also needs. A directory as object. */
 bool hits_refuse_read(const struct pathset_hits *h, size_t len, bool is_dir);
 /* The protected name, of that kind, that no allow_protected lifts; NULL if none. */
-const struct pathset_hit *hits_find_protected(const struct pathset_hits *h, enum rule_kind kind);
+const struct pathset_hit *hits_find_protected(const struct pathset_hits *h, enum rule_kind kind,
+					      const char *path);
+/* An allow_protected matched a .git on the path, or something in one. */
+bool hits_open_git(const struct pathset_hits *h, const char *path);
 bool hits_allow_exec(const struct pathset_hits *h, bool has_allow);
 
 #endif

@@ -30,11 +30,9 @@ static bool would_allow(const struct policy *p, const struct request *q, struct 
 	return request_judge(p, q, &hits).decision == VERDICT_ALLOW;
 }
 
-static size_t parent_len(const struct request *q)
+static size_t parent_len(const char *path, size_t n)
 {
-	size_t n = q->len;
-
-	while (n && q->path[n - 1] != '/')
+	while (n && path[n - 1] != '/')
 		n--;
 	return n > 1 ? n - 1 : n;
 }
@@ -49,9 +47,14 @@ static bool changes_directory(enum access a)
 static size_t list_for_write(const struct request *q, const struct verdict *v, struct suggestion out[3])
 {
 	const struct rule *r = v->rule;
-	size_t n = 0, parent = parent_len(q);
+	size_t n = 0, parent = parent_len(q->path, q->len);
 
 	if (r && (r->kind == RULE_PROTECT || r->kind == RULE_PROTECT_GIT)) {
+		/* Who removes the name removes what it belongs to (a .git, a worktree's or submodule's part of one), so one
+		 * line is for all of that. */
+		if (q->access == ACCESS_DELETE && v->git_len)
+			out[n++] = (struct suggestion){RULE_ALLOW_PROTECTED, "allow_protected",
+						       parent_len(q->path, v->anchor)};
 		out[n++] = (struct suggestion){RULE_ALLOW_PROTECTED, "allow_protected", q->len};
 		return n;
 	}

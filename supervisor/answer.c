@@ -150,7 +150,10 @@ static void print_remedy(struct call *c, const struct request *q, const struct v
 
 	if (!built_in && !c->event.suggestion)
 		policy_suggest(c->s->policy, q, v, c->suggestion, sizeof(c->suggestion));
-	printf("  remedy: %s\n", !built_in && c->suggestion[0] ? c->suggestion : other_remedy(c));
+	if (built_in)
+		printf("  remedy: %s\n", c->event.suggestion ? c->event.suggestion : other_remedy(c));
+	else
+		printf("  remedy: %s\n", c->suggestion[0] ? c->suggestion : other_remedy(c));
 }
 
 static int kernel_mode(const struct answer *an)

@@ -15,6 +15,7 @@
 #include "supervisor/mounts.h"
 #include "supervisor/nameless.h"
 #include "supervisor/mqueue.h"
+#include "supervisor/procname.h"
 #include "supervisor/quiet.h"
 #include "supervisor/tracee.h"
 
@@ -122,6 +123,8 @@ struct fact {
 };
 
 static const struct fact fact_sealed = {"protect", "protect (built-in): it belongs to this sandbox", NULL};
+/* No rule of any policy: a .git is protected as a whole by facts. For the line that lifts it. */
+static const struct rule git_itself = {.kind = RULE_PROTECT_GIT, .key = "protect"};
 static const struct fact fact_git = {"protect", "protect (built-in)", NULL};
 static const struct fact fact_link = {
 	"protect", "protect (built-in): a symbolic link there would lead around the rules", NULL};
@@ -145,30 +148,13 @@ static int refuse_builtin(struct call *c, enum access a, const char *name, size_
 	for (char *p = strstr(c->message, " refused"); p; p = strstr(p + 1, " refused"))
 		n = (size_t)(p - c->message);
 	snprintf(c->message + n, sizeof(c->message) - n, " refused by %s", f->text);
+	if (f == &fact_git) {
+		v.rule = &git_itself;
+		policy_suggest(c->s->policy, &q, &v, c->suggestion, sizeof(c->suggestion));
+		c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
+	}
 	c->event.message = c->message;
 	return refused(c, EPERM);
-}
-
-/* /proc/PID/NAME of a stranger that "ps" shows anyway. */
-static bool proc_is_public(const char *rest)
-{
-	static const char *const names[] = {
-		"",	   "stat",  "statm",	"status",    "cmdline",	  "comm",
-		"cgroup",  "wchan", "loginuid", "sessionid", "oom_score", "oom_score_adj",
-		"oom_adj", "task",  "sched",	"cpuset",    "limits",	  "timerslack_ns"};
-
-	while (*rest == '/')
-		rest++;
-	if (strncmp(rest, "task/", 5) == 0 && isdigit((unsigned char)rest[5])) {
-		rest += 5;
-		rest += strspn(rest, "0123456789");
-		while (*rest == '/')
-			rest++;
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(rest, names[i]) == 0)
-			return true;
-	return false;
 }
 
 /* /PID of a procfs: members are free (the kernel's own checks remain), strangers show what "ps" shows. Returns 1
@@ -189,7 +175,7 @@ static int judge_proc(struct call *c, enum access a, const char *inner, bool own
 	/* A process's group of processes for the scheduler holds the user's shell as well. */
 	if (own && member_is(c->s, pid) && !(judge_is_write(a) && strcmp(rest, "/autogroup") == 0))
 		return 0;
-	if (!judge_is_write(a) && proc_is_public(rest))
+	if (!judge_is_write(a) && procname_is_public(rest))
 		return 0;
 	c->event.rule_name = "process isolation (built-in)";
 	/* The kernel's own answer for a process that may not be looked into; "ps" and "top" expect it. */
@@ -300,23 +286,24 @@ static bool changes_git(enum access a, const char *name, size_t len, const struc
 	return !S_ISDIR(st->stx_mode) || a == ACCESS_DELETE || a == ACCESS_RENAME;
 }
 
+static enum objtype type_of(const struct statx *st)
+{
+	return S_ISDIR(st->stx_mode) ? OBJ_DIR : OBJ_OTHER;
+}
+
 /* NULL: none. */
 static const struct fact *change_refused(const struct session *s, enum access a, const char *name, size_t len,
 					 const struct statx *st)
 {
 	if (idset_has(s->sealed, st))
 		return &fact_sealed;
-	if (s->config->protect && changes_git(a, name, len, st) && !idset_has(s->created, st))
+	if (s->config->protect && changes_git(a, name, len, st) && !idset_has(s->created, st) &&
+	    !policy_opens_git(s->policy, &(struct request){.type = type_of(st), .path = name, .len = len}))
 		return &fact_git;
 	if (s->config->hardlinks == HARDLINKS_REFUSE && (a == ACCESS_WRITE || a == ACCESS_METADATA) &&
 	    has_other_names(s, st))
 		return &fact_links;
 	return NULL;
-}
-
-static enum objtype type_of(const struct statx *st)
-{
-	return S_ISDIR(st->stx_mode) ? OBJ_DIR : OBJ_OTHER;
 }
 
 static int judge_named(struct call *c, enum access a, const struct object *o)

@@ -46,6 +46,29 @@ policy "allow_write = $in
 allow_protected = $in/new/.git/config"
 allowed 'allow_protected' "$call" update "$in/new/.git/config"
 refused 'allow_protected of one name' EPERM openat create "$in/new/.git/hooks/y" 'protect = ' -- "$call" excl "$in/new/.git/hooks/y"
+mkdir -p "$in/clone/.git/hooks" "$in/main/.git/worktrees/wt" "$in/wt"
+touch "$in/clone/.git/config" "$in/clone/.git/hooks/pre-commit" "$in/main/.git/worktrees/wt/commondir" "$in/main/.git/config" "$in/wt/.git"
+policy "allow_write = $in"
+refused 'a .git as a whole' EPERM renameat rename "$in/clone/.git" 'protect' -- "$call" renameat "$in/clone/.git" "$in/clone/g"
+case $said in
+*"(to allow: allow_protected = $in/clone/.git)") pass 'and the message says how' ;;
+*) fail 'and the message says how' "$said" ;;
+esac
+refused 'a part of a worktree' EPERM unlinkat delete "$in/main/.git/worktrees/wt/commondir" 'protect = ' -- \
+	"$call" unlinkat "$in/main/.git/worktrees/wt/commondir"
+case $said in
+*"(to allow: allow_protected = $in/main/.git/worktrees/wt)") pass 'and the message names that worktree' ;;
+*) fail 'and the message names that worktree' "$said" ;;
+esac
+refused 'a .git that is a file' EPERM unlinkat delete "$in/wt/.git" 'protect' -- "$call" unlinkat "$in/wt/.git"
+policy "allow_write = $in
+allow_protected = $in/clone/.git
+allow_protected = $in/wt/.git
+allow_protected = $in/main/.git/worktrees/wt"
+want='' allowed 'an open .git is removed with all in it' rm -r "$in/clone"
+want='' allowed 'so is a work tree' rm -r "$in/wt" "$in/main/.git/worktrees/wt"
+refused 'the repository of it stays as it is' EPERM openat write "$in/main/.git/config" 'protect = ' -- "$call" update "$in/main/.git/config"
+refused 'and where it is' EPERM renameat rename "$in/main/.git" 'protect' -- "$call" renameat "$in/main/.git" "$in/main/g"
 policy "allow_write = $in
 protect = no"
 allowed 'protect = no' "$call" excl "$in/new/.git/hooks/y"

@@ -126,8 +126,25 @@ static enum decision naive_grant(const struct naive *o)
 	return a == ACCESS_CREATE || a == ACCESS_MKDIR ? VERDICT_ALLOW : VERDICT_ALLOW_IF_OWN;
 }
 
+/* A .git, or something in one, that an allow_protected names is open with all that is in it. */
+static bool naive_git_open(const struct naive *o)
+{
+	NAIVE_EACH(o, r, RULE_ALLOW_PROTECTED)
+	{
+		size_t anchor = naive_anchor(o, r);
+
+		for (size_t i = 0; i + 5 <= anchor; i++)
+			if (strncasecmp(o->q->path + i, "/.git", 5) == 0 &&
+			    (i + 5 == o->q->len || o->q->path[i + 5] == '/'))
+				return true;
+	}
+	return false;
+}
+
 static bool naive_protected(const struct naive *o, enum rule_kind k)
 {
+	if (k == RULE_PROTECT_GIT && naive_git_open(o))
+		return false;
 	NAIVE_EACH(o, r, k)
 	{
 		size_t anchor = naive_anchor(o, r);

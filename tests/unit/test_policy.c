@@ -251,6 +251,15 @@ static void git_names(void **state)
 	CHECK("allow_write /w; protect_git /**/.git/modules/**/hooks",
 	      {"write f /w/.git/modules/a/b/hooks/x", "git 7 allow"},
 	      {"write f /w/.git/modules/a/b", "allow"});
+	/* An open .git is open with all in it, and what is named in one with all in that. */
+	CHECK("allow_write /w; protect_git /**/.git/hooks; protect_git /**/.git/modules/**/config; protect "
+	      "/**/.vscode; "
+	      "allow_protected /w/a/.git; allow_protected /w/b/.git/modules/m",
+	      {"delete f /w/a/.git/hooks/x", "allow"}, {"write f /w/a/.git/x/.git/hooks/x", "allow"},
+	      {"write f /w/a/.git/.vscode", "deny protect:4"}, {"write f /w/b/.git/hooks/x", "git 9 allow"},
+	      {"write f /w/b/.git/modules/m/n/config", "allow"},
+	      {"write f /w/b/.git/modules/o/config", "git 9 allow"},
+	      {"write f /w/.git/hooks/x", "git 7 allow"});
 	/* Without a .git there is nothing to own. */
 	CHECK("allow_write /w; protect_git /**/hooks", {"write f /w/hooks", "deny protect_git:2"});
 	CHECK("allow_write /w; protect_git /**/.git", {"write f /w/.git", "git 7 allow"});

@@ -1,0 +1,26 @@
+#include "supervisor/procname.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+bool procname_is_public(const char *rest)
+{
+	static const char *const names[] = {
+		"",	   "stat",  "statm",	"status",    "cmdline",	  "comm",
+		"cgroup",  "wchan", "loginuid", "sessionid", "oom_score", "oom_score_adj",
+		"oom_adj", "task",  "sched",	"cpuset",    "limits",	  "timerslack_ns"};
+
+	while (*rest == '/')
+		rest++;
+	if (strncmp(rest, "task/", 5) == 0 && isdigit((unsigned char)rest[5])) {
+		rest += 5;
+		rest += strspn(rest, "0123456789");
+		while (*rest == '/')
+			rest++;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(rest, names[i]) == 0)
+			return true;
+	return false;
+}
