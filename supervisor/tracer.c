@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/caps.h"
+#include "supervisor/crew.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
@@ -122,15 +123,41 @@ static int request(enum __ptrace_request what, pid_t pid, uintptr_t addr, uintpt
 	return ptrace(what, pid, (void *)addr, (void *)data) < 0 ? -errno : 0;
 }
 
-static int seize(pid_t tid, uintptr_t options)
-{
-	int rc = request(PTRACE_SEIZE, tid, 0, options);
+struct seizure {
+	pid_t tid;
+	uintptr_t options;
+};
 
+static int seize_now(void *arg)
+{
+	const struct seizure *z = arg;
+
+	return request(PTRACE_SEIZE, z->tid, 0, z->options);
+}
+
+/* Had it been done just before it was given up, only its tracer may ask this. */
+static int seize_once(struct seizure *z)
+{
+	int rc;
+
+	if (crew_abandonable(seize_now, z, &rc))
+		return rc;
+	return request(PTRACE_INTERRUPT, z->tid, 0, 0) == 0 ? 0 : -EINTR;
+}
+
+static int seize(struct call *c, uintptr_t options)
+{
+	struct seizure z = {c->tid, options};
+	int rc;
+
+	if (!crew_block_begin(c))
+		return -EAGAIN;
+	rc = seize_once(&z);
 	if (rc == -EPERM && caps_ptrace(1)) {
-		rc = request(PTRACE_SEIZE, tid, 0, options);
+		rc = seize_once(&z);
 		caps_ptrace(0);
 	}
-	return rc;
+	return crew_block_end(c) == CREW_GONE && rc == -EINTR ? -ESRCH : rc;
 }
 
 /* Most callers are their process's first thread, which is quick to ask. */
@@ -155,7 +182,7 @@ int tracer_hold(struct call *c, struct tracer_hold *h, bool fatal)
 	if (h->tgid < 0)
 		return -ESRCH;
 	enlist(h);
-	rc = seize(c->tid, options);
+	rc = seize(c, options);
 	if (rc < 0) {
 		delist(h);
 		/* Of one that is just ending it is the same errno. */

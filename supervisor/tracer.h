@@ -59,7 +59,9 @@ struct tracer_hold {
 
 /*
  * Attaches. fatal: should the supervisor die, so does the caller. 0, or -errno: EPERM when somebody else traces it, or
- * the kernel lets nobody in; ESRCH when it is gone. On failure there is nothing to release.
+ * the kernel lets nobody in; ESRCH when it is gone; EAGAIN when no worker can take over. While another thread of the
+ * process runs exec it waits, and that may be for a program of the session: EINTR when the caller has a signal to handle
+ * meanwhile. On failure there is nothing to release. Not with a lock held.
  */
 int tracer_hold(struct call *c, struct tracer_hold *h, bool fatal);
 

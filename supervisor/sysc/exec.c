@@ -12,6 +12,7 @@
 #include "supervisor/dispatch.h"
 #include "supervisor/judge.h"
 #include "supervisor/path.h"
+#include "supervisor/pending.h"
 #include "supervisor/program.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
@@ -125,6 +126,10 @@ static void start(struct call *c, const struct program *p)
 	rc = tracer_hold(c, &h, true);
 	if (rc == -ESRCH) {
 		call_gone(c);
+	} else if (rc == -EINTR) { /* as the kernel's own exec, which waits for the same */
+		pending_restart(c);
+	} else if (rc == -EAGAIN) {
+		call_error(c, EAGAIN);
 	} else if (rc < 0 && is_strict(c->s)) {
 		refuse_unverified(c,
 				  "exec refused: a process that is traced, or whose memory is closed, starts "
