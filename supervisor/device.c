@@ -41,7 +41,7 @@ bool device_is_builtin(const struct statx *st)
 	       device_is_tty(st) || device_is_ptmx(st);
 }
 
-int device_open_tty(struct call *c, int flags)
+int device_pin_tty(struct call *c, int slot, struct object *o)
 {
 	struct member_stat caller, self;
 	char name[32];
@@ -50,17 +50,15 @@ int device_open_tty(struct call *c, int flags)
 	if (!member_stat(c->s, c->tid, &caller) || caller.tty_nr == 0)
 		return -ENXIO;
 	if (member_stat(c->s, c->s->supervisor, &self) && self.tty_nr == caller.tty_nr &&
-	    self.session == caller.session) {
-		fd = open("/dev/tty", flags | O_NOCTTY | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
-	}
-	/* Another session's terminal: open it by number. major() of tty_nr as the kernel packs it. */
+	    self.session == caller.session)
+		return 1;
+	/* Another session's terminal: by its number. major() of tty_nr as the kernel packs it. */
 	if (major((dev_t)caller.tty_nr) < PTS_MAJOR || major((dev_t)caller.tty_nr) > PTS_MAJOR + 7)
 		return -ENXIO;
 	snprintf(name, sizeof(name), "/dev/pts/%u",
 		 (major((dev_t)caller.tty_nr) - PTS_MAJOR) * 256 + minor((dev_t)caller.tty_nr));
-	fd = open(name, flags | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : object_from_pin(c, slot, fd, o);
 }
 
 /*

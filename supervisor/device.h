@@ -14,8 +14,12 @@ bool device_is_builtin(const struct statx *st);
 bool device_is_tty(const struct statx *st); /* /dev/tty */
 bool device_is_ptmx(const struct statx *st);
 
-/* Opens the caller's controlling terminal, as opening /dev/tty does for it. A descriptor or -errno. */
-int device_open_tty(struct call *c, int flags);
+/*
+ * What /dev/tty stands for to the caller: its controlling terminal. 0: pinned in *o, to be judged as any terminal, since
+ * a new session may have taken one of others by opening it for reading. 1: the one that the supervisor has as well, so
+ * that /dev/tty means the same to both. Else -errno.
+ */
+int device_pin_tty(struct call *c, int slot, struct object *o);
 
 /* Remembers the slave of a pseudo-terminal that the session just opened the master of. */
 void device_note_pty(struct call *c, int master);

@@ -60,6 +60,7 @@ struct session {
 	int root;	  /* O_PATH of / */
 	pid_t supervisor; /* our own pid */
 	pid_t command;	  /* the confined command's pid */
+	pid_t group;	  /* the process group that the command starts in: the user's pipeline */
 	struct identity identity;
 	int protected_symlinks, protected_regular, protected_fifos; /* fs.protected_* */
 

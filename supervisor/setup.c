@@ -236,6 +236,7 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 	s->quiet = o->quiet;
 	s->listener = -1;
 	s->supervisor = getpid();
+	s->group = getpgid(getppid());
 	s->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	s->self_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	s->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -443,27 +444,4 @@ char **setup_environment(const struct session *s, const char *tmpdir)
 			ok = env_set(&e, r->name, r->value);
 	}
 	return ok ? e.list : NULL;
-}
-
-char **setup_command_line(const struct opts *o)
-{
-	static const char *const shells[] = {"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"};
-	const char *shell = "/bin/sh";
-	char **argv;
-
-	if (!o->shell)
-		return o->argv;
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		if (access(shells[i], X_OK) == 0) {
-			shell = shells[i];
-			break;
-		}
-	argv = calloc((size_t)o->argc + 4, sizeof(*argv));
-	if (!argv)
-		return NULL;
-	argv[0] = (char *)shell;
-	argv[1] = (char *)"-c";
-	argv[2] = (char *)o->shell;
-	memcpy(argv + 3, o->argv, (size_t)o->argc * sizeof(*argv));
-	return argv;
 }

@@ -84,8 +84,6 @@ static int reopen(struct call *c, const struct object *o, int flags)
 	char number[16];
 	int fd;
 
-	if (device_is_tty(&o->st))
-		return device_open_tty(c, flags);
 	snprintf(number, sizeof(number), "%d", o->fd);
 	fd = openat(c->s->self_fd, number, flags | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno == EACCES && atomic_load_explicit(&c->s->identity_changed, memory_order_relaxed))
@@ -151,6 +149,34 @@ static int existing_with_creat(const struct call *c, const struct object *o, int
 	return !S_ISLNK(o->st.stx_mode) && sticky_refuses_creat(c->s, o) ? EACCES : 0;
 }
 
+/* Opens what was judged, or answers rc. */
+static void open_judged(struct call *c, const struct object *o, int flags, int rc)
+{
+	if (rc)
+		judge_answer(c, rc);
+	else if ((flags & O_TRUNC) && !tracee_has_free_number(c))
+		fail(c, EMFILE);
+	else
+		open_pin(c, o, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
+}
+
+/* /dev/tty, judged, is then judged by the terminal that it stands for. */
+static void open_tty(struct call *c, const struct object *o, int flags)
+{
+	struct object tty;
+	int rc = device_pin_tty(c, o->slot, &tty);
+
+	if (rc == 1) {
+		open_judged(c, o, flags, 0);
+	} else if (rc < 0) {
+		fail(c, -rc);
+	} else {
+		memset(&c->event, 0, sizeof(c->event));
+		open_judged(c, &tty, flags, judge_open(c, &tty, flags));
+		object_close(&tty);
+	}
+}
+
 static void open_existing(struct call *c, const struct opening *q, struct object *o)
 {
 	int flags = q->flags, rc = 0;
@@ -164,12 +190,10 @@ static void open_existing(struct call *c, const struct opening *q, struct object
 		return;
 	}
 	rc = judge_open(c, o, flags);
-	if (rc)
-		judge_answer(c, rc);
-	else if ((flags & O_TRUNC) && !tracee_has_free_number(c))
-		fail(c, EMFILE);
+	if (rc == 0 && device_is_tty(&o->st))
+		open_tty(c, o, flags);
 	else
-		open_pin(c, o, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
+		open_judged(c, o, flags, rc);
 }
 
 /* Makes the file. Returns a descriptor, -errno, or -EEXIST when something else was there first. */
@@ -200,16 +224,13 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 
 /*
  * e, found by path, is a dangling symbolic link: puts what it stands for into c->path[0], as a path that goes the same way
- * from the same base, so that the caller's own restrictions hold on it. Here no walk of the kernel looks at whose link it is. 0 or the errno to
- * answer.
+ * from the same base, so that the caller's own restrictions hold on it. 0 or the errno to answer.
  */
 static int follow_dangling(struct call *c, const struct opening *q, const struct entry *e, const char *path)
 {
 	char target[PATH_MAX];
 	ssize_t n;
 
-	if (sticky_hides_link(c->s, e->dir.fd, e->st.stx_uid))
-		return EACCES;
 	if (q->resolve & RESOLVE_NO_SYMLINKS)
 		return ELOOP;
 	n = readlinkat(e->dir.fd, e->leaf, target, sizeof(target));

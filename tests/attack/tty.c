@@ -67,6 +67,19 @@ static bool by_control(void)
 	setsid();
 	_exit(open(name(), O_RDWR) < 0 || open("/dev/tty", O_RDWR) < 0);
 }
+/* The same by reading, which may be free; what is then the controlling terminal has a name of its own. */
+static bool by_reach(void)
+{
+	if (fork() > 0) {
+		int status;
+
+		wait(&status);
+		errno = EPERM;
+		return WEXITSTATUS(status) == 0;
+	}
+	setsid();
+	_exit(open(name(), O_RDONLY) < 0 || open("/dev/tty", O_WRONLY) < 0);
+}
 /* Taking it away from its session is a right of root's. */
 static bool by_steal(void)
 {
@@ -102,7 +115,7 @@ static bool by_hangup(void)
 static const struct attempt list[] = {
 	{"read", by_read},	 {"write", by_write}, {"dirfd", by_dirfd},   {"pin", by_pin},
 	{"proc", by_proc},	 {"link", by_link},   {"node", by_node},     {"chmod", by_chmod},
-	{"control", by_control}, {"steal", by_steal}, {"hangup", by_hangup},
+	{"control", by_control}, {"steal", by_steal}, {"hangup", by_hangup}, {"reach", by_reach},
 };
 
 /* Has a terminal for itself, in a session of its own with "own". */

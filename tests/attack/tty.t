@@ -15,8 +15,8 @@ after() {
 	wait 2>/dev/null
 	VICTIM=
 }
-for a in write dirfd pin proc link node chmod control hangup; do attack "a terminal of others: $a" tty $a; done
+for a in write dirfd pin proc link node chmod control hangup reach; do attack "a terminal of others: $a" tty $a; done
 policy="deny_read = $OUT/secret"
-for a in read control; do attack "a terminal of others, reads decided by the supervisor: $a" tty $a; done
+for a in read control reach; do attack "a terminal of others, reads decided by the supervisor: $a" tty $a; done
 how=own
 attack 'a terminal of others: steal' tty steal

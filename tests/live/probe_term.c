@@ -1,13 +1,9 @@
 /*
  * Controlling terminals: got by opening a terminal, by TIOCSCTTY, not got, lost; /dev/tty with them.
  */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <termios.h>
 
 #include "probe_calls.h"
@@ -156,32 +152,6 @@ static void read_back(void *arg)
 			   result(read(fd, buf, 1)), done();
 }
 
-static volatile sig_atomic_t trapped;
-
-static void on_trap(int sig)
-{
-	trapped++;
-}
-
-/* It has a filter of its own that answers ioctl with a signal: that is for its own calls alone. */
-static void with_filter(void *arg)
-{
-	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-				     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
-				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-	struct sock_fprog program = {N(code), code};
-	int fd;
-
-	setsid();
-	signal(SIGSYS, on_trap);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-		die("filter");
-	say("a filter that answers ioctl"), fd = (int)x_open(slave_name, O_RDWR, 0), result(fd < 0 ? -1 : 0);
-	say(" %d signals", trapped), ioctl(fd, TIOCSCTTY, 0), say(", %d by its own", trapped), done();
-}
-
 static void each(void (*fn)(void *), int flags)
 {
 	int status;
@@ -200,7 +170,91 @@ static void terminals(void)
 
 	for (size_t i = 0; i < N(flags); i++)
 		each(by_opening, flags[i]);
-	each(by_peer, 0), each(not_leader, 0), each(leader_with, 0), each(read_back, 0), each(with_filter, 0);
+	each(by_peer, 0), each(not_leader, 0), each(leader_with, 0), each(read_back, 0);
 }
 
-const struct section term_sections[] = {{"terminals", terminals}, {NULL, NULL}};
+static pid_t waiter(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void try_group(const char *what, pid_t pid, pid_t group)
+{
+	say("setpgid %s", what), result(setpgid(pid, group)), done();
+}
+
+static void in_own_group(void *arg)
+{
+	pid_t first = waiter(), second = waiter(), before = getpgrp();
+
+	(void)arg;
+	try_group("to a child of one's own that has no group", 0, first);
+	try_group("of a child to its own", first, first);
+	try_group("of another to that", second, first);
+	try_group("of itself to that", 0, first);
+	try_group("of itself to the first one", 0, before);
+	try_group("of itself by number", getpid(), getpid());
+	try_group("of itself again", 0, 0);
+	try_group("of a child to the first one", second, before);
+	try_group("of a child by zero", second, 0);
+	end(first);
+	try_group("to a group that has ended", second, first);
+	try_group("of one that has ended", first, first);
+	try_group("of one that has ended to one's own", first, getpgrp());
+	try_group("to -1", 0, -1);
+	try_group("of -1", -1, 1);
+	try_group("of one's parent", getppid(), getpgrp());
+	try_group("to no group", 0, 0x3ffffffe);
+	try_group("of nobody", 0x3ffffffe, 0x3ffffffe);
+	end(second);
+	setsid();
+	try_group("of a leader", 0, 0);
+	try_group("to one of another session", 0, before);
+}
+
+static void after_exec(void)
+{
+	pid_t pid = fork();
+	int gate[2], fd;
+	char byte;
+
+	if (pid == 0) {
+		execl("/bin/sleep", "sleep", "100", (char *)NULL);
+		_exit(127);
+	}
+	nap_ms(200);
+	try_group("of a child after exec", pid, pid);
+	end(pid);
+	if (pipe(gate) < 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		setsid();
+		fd = (int)write(gate[1], "x", 1);
+		pause();
+		_exit(fd);
+	}
+	if (read(gate[0], &byte, 1) == 1)
+		try_group("of a child in another session", pid, pid);
+	end(pid);
+	close(gate[0]), close(gate[1]);
+}
+
+static void groups(void)
+{
+	in_child(in_own_group, NULL);
+	after_exec();
+}
+
+const struct section term_sections[] = {{"terminals", terminals}, {"groups", groups}, {NULL, NULL}};
