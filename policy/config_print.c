@@ -68,6 +68,16 @@ static void print_rules(struct printer *p, const struct schema_row *row)
 	}
 }
 
+/* The same place by the way that some rule before it took. */
+static bool is_printed(const struct config *c, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_built_in(&c->rules[k]) && c->rules[k].kind == c->rules[i].kind &&
+		    strcmp(c->rules[k].path, c->rules[i].path) == 0)
+			return true;
+	return false;
+}
+
 /* After "protect": what it stands for, and the rules that cordon adds for itself. */
 static void print_built_in(struct printer *p)
 {
@@ -75,7 +85,7 @@ static void print_built_in(struct printer *p)
 		const struct rule *rule = &p->c->rules[i];
 		char *text;
 
-		if (!is_built_in(rule))
+		if (!is_built_in(rule) || is_printed(p->c, i))
 			continue;
 		text = rule_text(rule);
 		if (text)

@@ -89,6 +89,11 @@ static bool is_allow_rule(const struct rule *r)
 	return r->kind == RULE_ALLOW_WRITE || r->kind == RULE_ALLOW_OWN;
 }
 
+static bool makes(enum access a)
+{
+	return a == ACCESS_CREATE || a == ACCESS_MKDIR;
+}
+
 static void add_refused(struct text *t, const struct request *q, const struct verdict *v)
 {
 	const struct rule *r = v->rule;
@@ -102,7 +107,8 @@ static void add_refused(struct text *t, const struct request *q, const struct ve
 		 v->decision == VERDICT_DENY && is_allow_rule(r) ? " refused: the root of " : " refused by ");
 	add_rule(t, r);
 	if (v->decision == VERDICT_ALLOW_IF_OWN)
-		text_add(t, ": not made by this session");
+		text_add(t, makes(q->access) ? ": its directory was not made by this session"
+					     : ": not made by this session");
 	if (r->reason) {
 		text_add(t, ": ");
 		text_add_shown(t, r->reason, strlen(r->reason), t->size / 6);
@@ -124,5 +130,23 @@ char *policy_explain(const struct request *q, const struct verdict *v, const cha
 		add_allowed(&t, q, v->rule);
 	else
 		add_refused(&t, q, v);
+	return buf;
+}
+
+char *policy_say_would(const char *text, char *buf, size_t size)
+{
+	const char *at = strstr(text, " refused");
+	size_t n = at ? (size_t)(at - text) : strlen(text);
+	struct text t;
+
+	memset(buf, 0, size);
+	text_init(&t, buf, size);
+	if (at && n >= 4 && memcmp(at - 4, " was", 4) == 0)
+		n -= 4;
+	text_add_shown(&t, text, n, size);
+	if (at) {
+		text_add(&t, " would be");
+		text_add(&t, at);
+	}
 	return buf;
 }

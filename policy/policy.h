@@ -100,9 +100,17 @@ bool policy_has(const struct policy *p, enum rule_kind kind);
 char *policy_explain(const struct request *q, const struct verdict *v, const char *home, char *buf,
 		     size_t size);
 
-/* The policy line that would allow it, e.g. "allow_write = /srv/x", or "" where nothing can. Returns buf. */
+/* The same of what is done all the same: "... would be refused ..." for a text that says "refused" or "was refused".
+ * buf has room for size bytes, all of which are set. Returns buf. */
+char *policy_say_would(const char *text, char *buf, size_t size);
+
+/* The policy line that would allow it, e.g. "allow_write = /srv/x", or two with " and " between, or "" where nothing can.
+ * Returns buf. */
 char *policy_suggest(const struct policy *p, const struct request *q, const struct verdict *v, char *buf,
 		     size_t size);
+
+/* What is said in front of such a line where its section is not [filesystem] or [network], whose keys tell: "[exec] ". */
+const char *policy_suggestion_section(const char *line);
 
 /* The word for an access in messages and records: "read", "write", "create", "delete", "rename",
  * "link", "metadata", "exec", "device", "connect". */

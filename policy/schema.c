@@ -117,6 +117,20 @@ static bool is_near(unsigned d, const char *name)
 	return d <= (strlen(name) < 5 ? 1 : strlen(name) < 9 ? 2 : 3);
 }
 
+/* The name of an option in the place of the key that it stands for. */
+static bool is_option(const struct schema_row *r, const char *key)
+{
+	const char *s = r->flag;
+
+	if (!s)
+		return false;
+	while (*s && (*key == *s || (*key == '_' && *s == '-'))) {
+		s++;
+		key++;
+	}
+	return !*s && !*key;
+}
+
 char *schema_suggest_key(const char *section, const char *key, char *buf, size_t size)
 {
 	const struct schema_row *best = NULL;
@@ -131,6 +145,10 @@ char *schema_suggest_key(const char *section, const char *key, char *buf, size_t
 			snprintf(buf, size, "; it belongs to [%s]", r->section);
 			return buf;
 		}
+		if (is_option(r, key)) {
+			snprintf(buf, size, "; it is '%s' in [%s]", r->key, r->section);
+			return buf;
+		}
 		if (!strcmp(r->section, section) && d < least && is_near(d, r->key)) {
 			best = r;
 			least = d;
@@ -138,6 +156,8 @@ char *schema_suggest_key(const char *section, const char *key, char *buf, size_t
 	}
 	if (best)
 		snprintf(buf, size, "; did you mean '%s'?", best->key);
+	else if (!strcmp(section, "environment"))
+		snprintf(buf, size, "; a variable is given as 'set = %.40s=...'", key);
 	return buf;
 }
 

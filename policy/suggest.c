@@ -6,6 +6,7 @@
 #include "policy/policy_private.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "policy/text.h"
 
@@ -15,19 +16,38 @@ struct suggestion {
 	size_t len; /* of the prefix of the path to name */
 };
 
+/* Puts a rule into hits as if the policy had it. */
+static void suppose(const struct request *q, struct pathset_hits *hits, const struct rule *rule, size_t len)
+{
+	struct pathset_hit *best = &hits->best[rule->kind];
+
+	if (len < q->len)
+		hits->inside[rule->kind] = true;
+	else
+		hits->root[rule->kind] = rule;
+	if (len > best->anchor)
+		*best = (struct pathset_hit){.rule = rule, .anchor = len};
+}
+
 static bool would_allow(const struct policy *p, const struct request *q, struct pathset_hits hits,
 			const struct suggestion *s)
 {
 	struct rule rule = {.kind = s->kind, .literal = true};
-	struct pathset_hit *best = &hits.best[s->kind];
 
-	if (s->len < q->len)
-		hits.inside[s->kind] = true;
-	else
-		hits.root[s->kind] = &rule;
-	if (s->len > best->anchor)
-		*best = (struct pathset_hit){.rule = &rule, .anchor = s->len};
+	suppose(q, &hits, &rule, s->len);
 	return request_judge(p, q, &hits).decision == VERDICT_ALLOW;
+}
+
+/* A protected name where nothing may be written needs both. */
+static bool would_both_allow(const struct policy *p, const struct request *q, struct pathset_hits hits,
+			     const struct suggestion *s)
+{
+	const struct rule write = {.kind = RULE_ALLOW_WRITE, .literal = true};
+
+	if (s->kind != RULE_ALLOW_PROTECTED)
+		return false;
+	suppose(q, &hits, &write, q->len);
+	return would_allow(p, q, hits, s);
 }
 
 static size_t parent_len(const char *path, size_t n)
@@ -108,6 +128,11 @@ static size_t list_candidates(const struct policy *p, const struct request *q, c
 	return 0;
 }
 
+const char *policy_suggestion_section(const char *line)
+{
+	return strncmp(line, "allow = ", 8) == 0 ? "[exec] " : "";
+}
+
 static void write_line(struct text *t, const char *key, const struct request *q, size_t len)
 {
 	text_add(t, key);
@@ -119,6 +144,15 @@ static void write_line(struct text *t, const char *key, const struct request *q,
 	/* Half a path would name something else. */
 	if (t->cut)
 		text_init(t, t->buf, t->size);
+}
+
+static void write_both(struct text *t, const struct request *q, const struct suggestion *s)
+{
+	write_line(t, "allow_write", q, q->len);
+	if (t->len == 0)
+		return;
+	text_add(t, " and ");
+	write_line(t, s->key, q, s->len);
 }
 
 /* An abstract name stands in a policy as it is, so one with odd bytes cannot stand there. */
@@ -152,6 +186,10 @@ char *policy_suggest(const struct policy *p, const struct request *q, const stru
 	for (size_t i = 0; i < n; i++) {
 		if (would_allow(p, q, hits, &list[i])) {
 			write_line(&t, list[i].key, q, list[i].len);
+			break;
+		}
+		if (would_both_allow(p, q, hits, &list[i])) {
+			write_both(&t, q, &list[i]);
 			break;
 		}
 	}

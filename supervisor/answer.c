@@ -147,13 +147,16 @@ static const char *other_remedy(const struct call *c)
 static void print_remedy(struct call *c, const struct request *q, const struct verdict *v)
 {
 	bool built_in = built_in_rule(c) != NULL;
+	const char *line;
 
 	if (!built_in && !c->event.suggestion)
 		policy_suggest(c->s->policy, q, v, c->suggestion, sizeof(c->suggestion));
 	if (built_in)
-		printf("  remedy: %s\n", c->event.suggestion ? c->event.suggestion : other_remedy(c));
+		line = c->event.suggestion;
 	else
-		printf("  remedy: %s\n", c->suggestion[0] ? c->suggestion : other_remedy(c));
+		line = c->suggestion[0] ? c->suggestion : NULL;
+	printf("  remedy: %s%s\n", line ? policy_suggestion_section(line) : "",
+	       line ? line : other_remedy(c));
 }
 
 static int kernel_mode(const struct answer *an)
@@ -241,6 +244,15 @@ static bool looks_absent(const struct call *c, const struct answer *an)
 	return (c->s->features & FEATURE_HIDE) && an->len && !makes && policy_hides(c->s->policy, &q, &v);
 }
 
+/* In quotes the shell leaves them as they are, and a policy is not read here. */
+static void note_spelling(const struct answer *an)
+{
+	if (an->asked[0] == '~')
+		puts("  note: '~' is filled in by the shell, not here: leave it out of the quotes");
+	if (strchr(an->asked, '$'))
+		puts("  note: '$' is filled in by the shell, not here: leave out the single quotes");
+}
+
 static void print_notes(struct call *c, const struct answer *an, const struct verdict *v)
 {
 	if (an->len != strlen(an->asked) || memcmp(an->asked, an->name, an->len) != 0) {
@@ -253,6 +265,8 @@ static void print_notes(struct call *c, const struct answer *an, const struct ve
 		       an->fd < 0 ? ", nor does the directory for it" : "");
 	else if (strcmp(an->op, "create") == 0)
 		puts("  note: it exists; judged as writing it");
+	if (!an->exists)
+		note_spelling(an);
 	note_program(c, an);
 	note_hardlinks(c, an);
 	note_session(c, an, v);

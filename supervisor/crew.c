@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(read), OWN(write), OWN(rt_sigprocmask), OWN(tgkill
 #define STACK_SIZE    (128 * 1024)
 /* A worker that takes longer is replaced as the receiver. */
 #define STUCK_NS (20 * 1000 * 1000ULL)
-/* Interrupts a system call of a blocked worker; its handler does nothing. */
+/* Interrupts a system call of a blocked worker. */
 #define SIGNAL_INTERRUPT SIGUSR1
 
 enum state { PARKED, RECEIVING, BUSY };
@@ -204,14 +205,34 @@ static void *worker_main(void *arg)
 	}
 }
 
-static void nothing(int sig)
+/* Where this thread goes on when it is interrupted in a call that would else begin again. */
+static _Thread_local sigjmp_buf *abandon;
+
+static void interrupted(int sig)
 {
 	(void)sig;
+	if (abandon)
+		siglongjmp(*abandon, 1);
+}
+
+bool crew_abandonable(int (*fn)(void *arg), void *arg, int *rc)
+{
+	sigjmp_buf here;
+
+	/* The mask is not kept: crew_block_end() sets it. */
+	if (sigsetjmp(here, 0)) {
+		abandon = NULL;
+		return false;
+	}
+	abandon = &here;
+	*rc = fn(arg);
+	abandon = NULL;
+	return true;
 }
 
 struct crew *crew_start(struct session *s)
 {
-	struct sigaction sa = {.sa_handler = nothing};
+	struct sigaction sa = {.sa_handler = interrupted};
 	struct crew *crew = calloc(1, sizeof(*crew));
 	bool ok;
 
@@ -246,24 +267,58 @@ bool crew_is_busy(struct crew *crew)
 	return atomic_load(&crew->watched);
 }
 
-/* Under crew->lock. The signal may come before the worker is in its system call: it is sent again each tick. */
-static void watch_blocking(struct worker *w)
+/* A blocked caller that is looked at. Looking takes some calls each, so it is done without crew->lock. */
+struct watched {
+	struct worker *worker;
+	uint64_t id;
+	pid_t tid;
+	struct pending_polls polls;
+	enum crew_wake wake;
+};
+
+static void watch_look(struct session *s, struct watched *b)
 {
-	if (w->wake == CREW_DONE) {
-		if (!notify_valid(w->crew->s->listener, w->call.id))
-			w->wake = CREW_GONE;
-		else if (pending_wakes(w->crew->s, w->call.tid, &w->polls))
-			w->wake = CREW_SIGNAL;
-	}
+	if (b->wake != CREW_DONE)
+		return;
+	if (!notify_valid(s->listener, b->id))
+		b->wake = CREW_GONE;
+	else if (pending_wakes(s, b->tid, &b->polls))
+		b->wake = CREW_SIGNAL;
+}
+
+/* Under crew->lock. The worker may have another call by now. The signal may come before it is in its system call: it is
+ * sent again each tick. */
+static void watch_wake(const struct watched *b)
+{
+	struct worker *w = b->worker;
+
+	if (!w->blocking || w->call.id != b->id)
+		return;
+	w->polls = b->polls;
+	w->wake = b->wake;
 	if (w->wake != CREW_DONE)
 		pthread_kill(w->thread, SIGNAL_INTERRUPT);
 }
 
+static void watch(struct crew *crew, struct watched *blocked, int n)
+{
+	if (n == 0)
+		return;
+	for (int i = 0; i < n; i++)
+		watch_look(crew->s, &blocked[i]);
+	pthread_mutex_lock(&crew->lock);
+	for (int i = 0; i < n; i++)
+		watch_wake(&blocked[i]);
+	pthread_mutex_unlock(&crew->lock);
+}
+
 void crew_tick(struct crew *crew)
 {
+	struct watched blocked[MAX_WORKERS];
 	uint64_t now = now_ns();
 	bool busy = false;
 	uint64_t x;
+	int n = 0;
 
 	if (eventfd_read(crew->wake_fd, &x) < 0)
 		x = 0;
@@ -275,7 +330,7 @@ void crew_tick(struct crew *crew)
 			continue;
 		busy = true;
 		if (w->blocking)
-			watch_blocking(w);
+			blocked[n++] = (struct watched){w, w->call.id, w->call.tid, w->polls, w->wake};
 		else if (crew->receiving == 0 && now - w->since > STUCK_NS)
 			promote(crew);
 	}
@@ -284,6 +339,7 @@ void crew_tick(struct crew *crew)
 	if (crew->idle_ticks > 10)
 		atomic_store(&crew->watched, false);
 	pthread_mutex_unlock(&crew->lock);
+	watch(crew, blocked, n);
 }
 
 /* The interrupting signal is let in only here: in the middle of an answer it would leave open whether the answer was

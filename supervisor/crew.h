@@ -37,9 +37,15 @@ bool crew_step_aside(struct call *c);
 bool crew_block_begin(struct call *c);
 enum crew_wake {
 	CREW_DONE,   /* nothing interrupted it */
-	CREW_SIGNAL, /* the caller has a signal to handle: answer with call_restart() */
+	CREW_SIGNAL, /* the caller has a signal to handle: answer with pending_restart() */
 	CREW_GONE,   /* the caller died */
 };
 enum crew_wake crew_block_end(struct call *c);
+
+/*
+ * Within such an operation: rc = fn(arg) for one system call that the kernel would begin again after each signal. False
+ * when it was given up; whether it was done just before that, the caller has to find out.
+ */
+bool crew_abandonable(int (*fn)(void *arg), void *arg, int *rc);
 
 #endif

@@ -1,11 +1,12 @@
 #include "supervisor/dispatch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "supervisor/compat.h"
 #include "supervisor/ident.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/longname.h"
@@ -128,14 +129,6 @@ void call_continue(struct call *c)
 void call_gone(struct call *c)
 {
 	c->answered = true;
-}
-
-void call_restart(struct call *c)
-{
-	if (!c->answered) {
-		c->answered = true;
-		notify_answer(c->s->listener, c->id, 0, COMPAT_ERESTARTSYS);
-	}
 }
 
 void dispatch(struct call *c)

@@ -95,17 +95,23 @@ static void on_signal(int signals, int sock)
 }
 
 struct ending {
-	const struct session *s;
-	unsigned long long since; /* only processes started then or later */
+	struct session self; /* this process as the one whose descendants they are */
+	const struct front_ending *how;
 	int sig, count;
 };
+
+static struct ending ending_of(const struct front_ending *how)
+{
+	return (struct ending){.self = {.supervisor = getpid(), .proc = how->s->proc}, .how = how};
+}
 
 static bool end_one(pid_t pid, void *arg)
 {
 	struct ending *e = arg;
 	struct member_stat st;
 
-	if (member_stat(e->s, pid, &st) && st.state != 'Z' && st.start >= e->since) {
+	if (member_stat(&e->self, pid, &st) && st.state != 'Z' &&
+	    !(e->how->older && elders_has(e->how->older, &e->self, pid))) {
 		if (e->sig)
 			kill(pid, e->sig);
 		e->count++;
@@ -118,7 +124,7 @@ static int each(struct ending *e, int sig)
 {
 	e->sig = sig;
 	e->count = 0;
-	member_each(e->s, end_one, e);
+	member_each(&e->self, end_one, e);
 	return e->count;
 }
 
@@ -134,31 +140,39 @@ static bool reap(struct tracer *t)
 	return pid < 0 && errno == ECHILD;
 }
 
-static void nap(void)
+#define NAP_MS 2
+
+/* waited: how long, so far. */
+static void nap(const struct front_ending *how, int waited)
 {
-	struct timespec t = {.tv_nsec = 2 * 1000 * 1000};
+	struct timespec t = {.tv_nsec = NAP_MS * 1000 * 1000};
 
 	nanosleep(&t, NULL);
+	if (how->tick && waited % FRONT_TICK_MS == 0)
+		how->tick(how->arg);
 }
 
-void front_end_children(const struct session *s, int grace_ms, unsigned long long since)
+void front_ask_children(const struct front_ending *how, int grace_ms)
 {
-	struct session self = {.supervisor = getpid(), .proc = s->proc, .tracer = s->tracer};
-	struct ending e = {.s = &self, .since = since};
+	struct ending e = ending_of(how);
 
-	if (reap(s->tracer))
+	if (reap(how->s->tracer) || !each(&e, SIGTERM))
 		return;
-	if (grace_ms > 0 && each(&e, SIGTERM)) {
-		/* A stopped process takes its signal only when it goes on. */
-		each(&e, SIGCONT);
-		for (int waited = 0; waited < grace_ms && !reap(s->tracer); waited += 2) {
-			if (waited % 20 == 0 && !each(&e, 0))
-				break;
-			nap();
-		}
+	/* A stopped process takes its signal only when it goes on. */
+	each(&e, SIGCONT);
+	for (int waited = 0; waited < grace_ms && !reap(how->s->tracer); waited += NAP_MS) {
+		if (waited % 20 == 0 && !each(&e, 0))
+			break;
+		nap(how, waited);
 	}
-	while (!reap(s->tracer) && each(&e, SIGKILL))
-		nap();
+}
+
+void front_kill_children(const struct front_ending *how)
+{
+	struct ending e = ending_of(how);
+
+	for (int waited = 0; !reap(how->s->tracer) && each(&e, SIGKILL); waited += NAP_MS)
+		nap(how, waited);
 }
 
 void front_remove_left(const struct front_left *left)
@@ -169,14 +183,14 @@ void front_remove_left(const struct front_left *left)
 }
 
 /* The supervisor is gone without a word: it was killed, or (forbidden >= 0) ended by its own lockdown. */
-static int supervisor_died(pid_t supervisor, const struct session *none, unsigned long long since,
-			   const struct front_left *left, int forbidden)
+static int supervisor_died(pid_t supervisor, const struct front_ending *ending, const struct front_left *left,
+			   int forbidden)
 {
 	const struct sysc *call = sysc_by_nr(forbidden);
 	int status = 0;
 
 	waitpid(supervisor, &status, 0);
-	front_end_children(none, 0, since);
+	front_kill_children(ending);
 	front_remove_left(left);
 	if (forbidden >= 0) {
 		fprintf(stderr,
@@ -198,9 +212,10 @@ static int not_locked(int rc, const struct front_message *m)
 	return 125;
 }
 
-int front_wait(pid_t supervisor, int sock, const struct front_left *left)
+int front_wait(pid_t supervisor, int sock, const struct front_left *left, struct elders *older)
 {
 	struct session none = {.proc = AT_FDCWD};
+	struct front_ending ending = {.s = &none, .older = older};
 	struct member_stat self = {.start = 0};
 	struct front_message m;
 	struct pollfd p[2];
@@ -210,6 +225,7 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 
 	none.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	member_stat(&none, supervisor, &self);
+	older->since = self.start;
 	sigfillset(&all);
 	p[0] = (struct pollfd){.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .events = POLLIN};
 	p[1] = (struct pollfd){.fd = sock, .events = POLLIN};
@@ -237,11 +253,11 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left)
 		} else if (m.kind == FRONT_EXIT || m.kind == FRONT_KILLED) {
 			waitpid(supervisor, NULL, 0);
 			/* What the supervisor could not end, if anything, is ours now. */
-			front_end_children(&none, 0, self.start);
+			front_kill_children(&ending);
 			if (rc < 0)
 				return not_locked(rc, &m);
 			return m.kind == FRONT_EXIT ? m.value : die_by(m.value);
 		}
 	}
-	return supervisor_died(supervisor, &none, self.start, left, forbidden);
+	return supervisor_died(supervisor, &ending, left, forbidden);
 }

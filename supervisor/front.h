@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "supervisor/elders.h"
 #include "supervisor/session.h"
 
 enum front_kind { FRONT_SIGNAL, FRONT_STOPPED, FRONT_EXIT, FRONT_KILLED, FRONT_FORBIDDEN };
@@ -28,12 +29,21 @@ struct front_left {
 };
 void front_remove_left(const struct front_left *left);
 
-/* Waits for the supervisor and returns the exit status. */
-int front_wait(pid_t supervisor, int sock, const struct front_left *left);
+/* Waits for the supervisor and returns the exit status. older: noted before the supervisor was started. */
+int front_wait(pid_t supervisor, int sock, const struct front_left *left, struct elders *older);
 
-/* Ends the descendants of this process (a subreaper) that started at `since` (clock ticks after boot) or later: SIGTERM,
- * after grace_ms SIGKILL until none is left. Of the session .proc and .tracer (or NULL) are used. Needs three free
- * descriptors to see them. */
-void front_end_children(const struct session *s, int grace_ms, unsigned long long since);
+/* The end of the descendants of this process (a subreaper). Of the session .proc and .tracer (or NULL) are used. Needs
+ * three free descriptors to see them. */
+struct front_ending {
+	const struct session *s;
+	const struct elders *older; /* who is none of the session, or NULL */
+	void (*tick)(void *arg);    /* called every FRONT_TICK_MS meanwhile, or NULL */
+	void *arg;
+};
+#define FRONT_TICK_MS 10
+/* SIGTERM, and waits for grace_ms at most. */
+void front_ask_children(const struct front_ending *how, int grace_ms);
+/* SIGKILL until none is left. */
+void front_kill_children(const struct front_ending *how);
 
 #endif

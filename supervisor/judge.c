@@ -56,6 +56,13 @@ static void begin_event(struct call *c, const char *op, const char *name, size_t
 /* Marks the event as refused. Returns what the handler gets. */
 static int refused(struct call *c, int err)
 {
+	if (c->s->log_only && c->event.message) {
+		char text[sizeof(c->message)];
+
+		policy_say_would(c->event.message, text, sizeof(text));
+		memcpy(c->message, text, sizeof(text));
+		c->event.message = c->message;
+	}
 	c->event.denied = true;
 	c->event.err = err;
 	c->recorded = true;
@@ -103,11 +110,19 @@ static int kernel_errno(enum access a, int fd, const struct statx *st, bool entr
 	return errno == EACCES || errno == EROFS ? errno : 0;
 }
 
+/* Shells read their history at their start and write it at their end. */
+static bool is_quiet(const struct request *q)
+{
+	if (q->access == ACCESS_READ)
+		return quiet_is_history(q->path, q->len);
+	return judge_is_write(q->access) && quiet_is_comfort(q->path, q->len);
+}
+
 int judge_refuse_by(struct call *c, const struct request *q, const struct verdict *v, int native)
 {
 	c->event.rule = v->rule;
 	c->event.rule_name = v->rule ? NULL : "default";
-	if (native == 0 && !(judge_is_write(q->access) && quiet_is_comfort(q->path, q->len))) {
+	if (native == 0 && !is_quiet(q)) {
 		policy_explain(q, v, c->s->home, c->message, sizeof(c->message));
 		policy_suggest(c->s->policy, q, v, c->suggestion, sizeof(c->suggestion));
 		c->event.message = c->message;

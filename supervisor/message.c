@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/policy.h"
 #include "supervisor/jsonw.h"
 #include "supervisor/outfd.h"
 #include "supervisor/siphash.h"
@@ -124,6 +125,7 @@ static char *line_make(const char *text, const char *suggestion)
 	line_add(line, &len, text);
 	if (suggestion) {
 		line_add(line, &len, " (to allow: ");
+		line_add(line, &len, policy_suggestion_section(suggestion));
 		line_add(line, &len, suggestion);
 		line_add(line, &len, ")");
 	}

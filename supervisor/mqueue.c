@@ -33,6 +33,7 @@ struct mqueues {
 	struct siphash_key key;
 	char prefix[PREFIX_SIZE];
 	int used; /* places beyond are empty */
+	bool closed;
 	struct queue queues[QUEUES_MAX];
 };
 
@@ -105,7 +106,7 @@ int mqueues_open(struct mqueues *t, const char *name, int flags, mode_t mode, co
 		return fd;
 	pthread_mutex_lock(&t->lock);
 	q = place_of(t, hash);
-	if (!q && flags & O_CREAT) {
+	if (t->closed || (!q && flags & O_CREAT)) {
 		fd = -ENOSPC;
 	} else {
 		fd = (int)syscall(SYS_mq_open, kernel_name(t, hash, real), flags, mode, attr);
@@ -138,6 +139,13 @@ int mqueues_unlink(struct mqueues *t, const char *name)
 bool mqueues_is_own(const struct mqueues *t, const char *path)
 {
 	return t && path[0] == '/' && strncmp(path + 1, t->prefix, strlen(t->prefix)) == 0;
+}
+
+void mqueues_close(struct mqueues *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->closed = true;
+	pthread_mutex_unlock(&t->lock);
 }
 
 void mqueues_end(struct mqueues *t)

@@ -28,6 +28,10 @@ int mqueues_unlink(struct mqueues *t, const char *name);
  * none. */
 bool mqueues_is_own(const struct mqueues *t, const char *path);
 
+/* From now on none is made: a queue, of a caller that was killed meanwhile, would be left over. Not for the front: who was
+ * killed may have had the lock. */
+void mqueues_close(struct mqueues *t);
+
 /* Removes all that is left. */
 void mqueues_end(struct mqueues *t);
 

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "supervisor/dispatch.h"
+#include "supervisor/compat.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
+#include "supervisor/notify.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
 
@@ -65,6 +66,15 @@ bool pending_wakes(struct session *s, pid_t tid, struct pending_polls *polls)
 				      has_stopped_thread(s, st.tgid, polls->all / THREADS_EVERY, st.threads));
 }
 
+/* Only for a caller that is about to look for signals: see below. */
+static void answer_restart(struct call *c)
+{
+	if (!c->answered) {
+		c->answered = true;
+		notify_answer(c->s->listener, c->id, 0, COMPAT_ERESTARTSYS);
+	}
+}
+
 /*
  * The kernel takes its own restart code only from a caller that it then asks to look for signals; any other would see
  * errno 512. With a signal of its own it does; else it is made to by a stop.
@@ -76,7 +86,7 @@ void pending_restart(struct call *c)
 	int rc;
 
 	if (tracee_status(c->s, c->tid, &st) == 0 && is_own(&st)) {
-		call_restart(c);
+		answer_restart(c);
 		return;
 	}
 	rc = tracer_hold(c, &h, false);
@@ -85,7 +95,7 @@ void pending_restart(struct call *c)
 	} else if (rc < 0) {
 		call_error(c, EINTR);
 	} else {
-		call_restart(c);
+		answer_restart(c);
 		tracer_wait(&h);
 		tracer_release(&h);
 	}

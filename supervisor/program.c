@@ -1,12 +1,13 @@
 #include "supervisor/program.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/elf.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 
@@ -14,9 +15,6 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(pread64));
 
 /* The kernel follows no more scripts than this (exec_binprm). */
 #define MAX_CHAIN 5
-/* More headers or entries than any program has. */
-#define MAX_HEADERS 128
-#define MAX_DYNAMIC 512
 
 static bool is_blank(char c)
 {
@@ -46,46 +44,6 @@ bool program_interpreter(const char head[PROGRAM_HEAD], char name[PROGRAM_HEAD])
 	return true;
 }
 
-static bool read_at(int fd, void *buf, size_t n, uint64_t at)
-{
-	return at <= INT64_MAX && pread(fd, buf, n, (off_t)at) == (ssize_t)n;
-}
-
-/* A program that needs no loader says so; a library does not. */
-static bool is_static_pie(int fd, const Elf64_Phdr *dynamic)
-{
-	Elf64_Dyn d;
-
-	for (uint64_t i = 0; i < MAX_DYNAMIC && (i + 1) * sizeof(d) <= dynamic->p_filesz; i++) {
-		if (!read_at(fd, &d, sizeof(d), dynamic->p_offset + i * sizeof(d)) || d.d_tag == DT_NULL)
-			break;
-		if (d.d_tag == DT_FLAGS_1)
-			return d.d_un.d_val & DF_1_PIE;
-	}
-	return false;
-}
-
-bool program_is_loader(int fd)
-{
-	Elf64_Phdr dynamic = {.p_type = PT_NULL}, ph;
-	Elf64_Ehdr eh;
-
-	if (!read_at(fd, &eh, sizeof(eh), 0) || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    eh.e_ident[EI_CLASS] != ELFCLASS64)
-		return false; /* a script, or another machine's: what runs those is judged by itself */
-	if (eh.e_type != ET_DYN)
-		return false;
-	for (unsigned i = 0; i < eh.e_phnum; i++) {
-		if (i == MAX_HEADERS || !read_at(fd, &ph, sizeof(ph), eh.e_phoff + (uint64_t)i * sizeof(ph)))
-			return true;
-		if (ph.p_type == PT_INTERP)
-			return false;
-		if (ph.p_type == PT_DYNAMIC)
-			dynamic = ph;
-	}
-	return dynamic.p_type == PT_NULL || !is_static_pie(fd, &dynamic);
-}
-
 /* Opens the pin for reading, as the caller. */
 static int open_pin(struct call *c, const struct object *o)
 {
@@ -93,6 +51,16 @@ static int open_pin(struct call *c, const struct object *o)
 
 	snprintf(number, sizeof(number), "%d", o->fd);
 	return openat(c->s->self_fd, number, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static bool is_loader(struct call *c, const struct object *o)
+{
+	int fd = open_pin(c, o);
+	bool loader = fd >= 0 && elf_is_loader(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return loader;
 }
 
 /* Does the rule that allowed it name the very file? */
@@ -109,19 +77,12 @@ static int refuse(struct call *c, const char *rule, const char *message)
 /* What only lists of allowed programs ask for. */
 static int judge_listed(struct call *c, struct object *o)
 {
-	bool loader;
-	int fd;
-
 	if (o->len == 0)
 		return refuse(c, "[exec] allow",
 			      "a program without a name was refused: no [exec] allow can cover it");
 	if (is_named(c->event.rule, o))
 		return 0;
-	fd = open_pin(c, o);
-	loader = fd >= 0 && program_is_loader(fd);
-	if (fd >= 0)
-		close(fd);
-	if (!loader)
+	if (!is_loader(c, o))
 		return 0;
 	snprintf(c->message, sizeof(c->message),
 		 "exec %.*s refused: a loader runs any file; only an [exec] allow that names it lifts this",
@@ -129,40 +90,92 @@ static int judge_listed(struct call *c, struct object *o)
 	return refuse(c, "[exec] allow", c->message);
 }
 
-int program_judge_one(struct call *c, struct object *o)
+/* A search along PATH goes on after EACCES, and ends with EPERM. */
+static int judge_as(struct call *c, enum access a, struct object *o)
 {
-	int rc;
+	int rc = judge_object(c, a, o, O_RDONLY);
 
-	rc = judge_object(c, ACCESS_EXEC, o, O_RDONLY);
-	/* A search along PATH goes on after EACCES, and ends with EPERM. */
 	if (rc == EPERM)
 		c->event.err = rc = EACCES;
+	return rc;
+}
+
+int program_judge_one(struct call *c, struct object *o)
+{
+	int rc = judge_as(c, ACCESS_EXEC, o);
+
 	if (rc != 0 || c->event.denied || !policy_has(c->s->policy, RULE_ALLOW_EXEC))
 		return rc;
 	return judge_listed(c, o);
 }
 
-/* Whether o is a script; then its interpreter's name is in c->path[1]. -errno: not readable. */
+static struct verdict verdict_on(const struct call *c, enum access a, const struct object *o)
+{
+	struct request q = {.access = a, .type = OBJ_OTHER, .path = o->name, .len = o->len};
+
+	return policy_decide(c->s->policy, &q);
+}
+
+bool program_may_be_own(const struct call *c, const struct object *o)
+{
+	return o->len == 0 || verdict_on(c, ACCESS_WRITE, o).decision != VERDICT_DENY;
+}
+
+/* By what it is called where it lies, not by the link that led to it, and by what it is. */
+static bool is_system_loader(struct call *c, const struct object *o)
+{
+	static const char *const names[] = {"ld-*.so*", "ld.so*", "ld64.so*", "libc.so", "libc.musl-*.so*"};
+	const char *slash = memrchr(o->name, '/', o->len);
+	bool named = false;
+
+	for (size_t i = 0; slash && i < sizeof(names) / sizeof(*names); i++)
+		named = named || fnmatch(names[i], slash + 1, 0) == 0;
+	return named && S_ISREG(o->st.stx_mode) && !program_may_be_own(c, o) && is_loader(c, o);
+}
+
+/* Whether only a list of allowed programs speaks against it. */
+static bool is_unlisted(const struct call *c, const struct object *o)
+{
+	struct verdict v = verdict_on(c, ACCESS_EXEC, o);
+
+	return o->len && v.decision == VERDICT_DENY && !v.rule;
+}
+
+int program_judge_loader(struct call *c, struct object *o)
+{
+	if (is_unlisted(c, o) && is_system_loader(c, o))
+		return judge_as(c, ACCESS_READ, o);
+	return judge_as(c, ACCESS_EXEC, o);
+}
+
+/* What starts a file in its stead, when it says so. */
+enum starter { STARTED_ITSELF, STARTED_BY_INTERPRETER, STARTED_BY_LOADER };
+
+/* The starter's name goes to c->path[1]. -errno: not readable. */
 static int read_head(struct call *c, const struct object *o)
 {
 	char head[PROGRAM_HEAD] = "";
-	int fd;
+	int fd, starter = STARTED_ITSELF;
 
 	if (!S_ISREG(o->st.stx_mode))
-		return 0;
+		return STARTED_ITSELF;
 	fd = open_pin(c, o);
 	if (fd < 0)
 		return -errno;
 	if (pread(fd, head, sizeof(head), 0) < 0)
 		head[0] = '\0';
+	if (program_interpreter(head, c->path[1]))
+		starter = STARTED_BY_INTERPRETER;
+	else if (elf_loader(fd, c->path[1]))
+		starter = STARTED_BY_LOADER;
 	close(fd);
-	return program_interpreter(head, c->path[1]);
+	return starter;
 }
 
-/* Judges the interpreter that c->path[1] names. A failure to find it is the kernel's to tell. */
-static int judge_interpreter(struct call *c, struct object *o)
+/* Judges what c->path[1] names. A failure to find it is the kernel's to tell. */
+static int judge_starter(struct call *c, struct object *o, int (*judge)(struct call *c, struct object *o))
 {
-	struct event script = c->event;
+	struct event program = c->event;
 	int rc;
 
 	memset(&c->event, 0, sizeof(c->event));
@@ -171,32 +184,39 @@ static int judge_interpreter(struct call *c, struct object *o)
 		*o = (struct object){.fd = -1};
 		if (c->event.denied) /* what looks absent is there, and would be run */
 			return -rc;
-		c->event = script;
+		c->event = program;
 		return 0;
 	}
-	rc = program_judge_one(c, o);
+	rc = judge(c, o);
 	if (rc == 0 && !c->event.denied)
-		c->event = script;
+		c->event = program;
 	return rc;
+}
+
+static bool are_programs_restricted(const struct session *s)
+{
+	return policy_restricts_exec(s->policy) || policy_restricts_reads(s->policy);
 }
 
 int program_judge(struct call *c, struct object *o, struct program *p)
 {
-	int rc = program_judge_one(c, o), script;
+	int rc = program_judge_one(c, o), starter;
 
-	*p = (struct program){.script.fd = -1, .end = *o};
+	*p = (struct program){.script.fd = -1, .end = *o, .loader.fd = -1};
 	o->fd = -1;
 	o->has_parent = false;
 	for (int depth = 0; rc == 0 && depth <= MAX_CHAIN && p->end.fd >= 0; depth++) {
-		script = read_head(c, &p->end);
-		p->unreadable = script == -EACCES;
-		if (script <= 0)
+		starter = read_head(c, &p->end);
+		p->unreadable = starter == -EACCES;
+		if (starter == STARTED_BY_LOADER && are_programs_restricted(c->s))
+			rc = judge_starter(c, &p->loader, program_judge_loader);
+		if (starter != STARTED_BY_INTERPRETER)
 			break;
 		if (depth == 0)
 			p->script = p->end;
 		else
 			object_close(&p->end);
-		rc = judge_interpreter(c, &p->end);
+		rc = judge_starter(c, &p->end, program_judge_one);
 	}
 	return rc;
 }
@@ -205,4 +225,5 @@ void program_close(struct program *p)
 {
 	object_close(&p->script);
 	object_close(&p->end);
+	object_close(&p->loader);
 }

@@ -6,10 +6,7 @@
 
 static const char *const names[] = {
 	"__pycache__",
-	/* What was typed and where one was: shells, interpreters, pagers, editors. */
-	".*_history",
-	".*_history-*", /* bash's and libedit's while they replace it */
-	".lesshst*",
+	/* Where one was in files. */
 	".viminfo*",
 	/* When a tool last looked for a newer version of itself; seen certificates; where "top" would save settings. */
 	"_update-notifier-last-checked",
@@ -18,12 +15,34 @@ static const char *const names[] = {
 	"procps",
 };
 
-static bool is_comfort(const char *name)
+/* What was typed: shells, interpreters, pagers. */
+static const char *const histories[] = {
+	".*_history", ".*_history-*",		  /* bash's and libedit's while they replace it */
+	".lesshst*",  "lesshst",      ".lesshsQ", /* less's while it replaces it */
+	"lesshsQ",
+};
+
+static bool matches(const char *const *patterns, size_t n, const char *name)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (fnmatch(names[i], name, 0) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (fnmatch(patterns[i], name, 0) == 0)
 			return true;
 	return false;
+}
+
+#define MATCHES(patterns, name) matches(patterns, sizeof(patterns) / sizeof(*(patterns)), name)
+
+bool quiet_is_history(const char *path, size_t len)
+{
+	char leaf[NAME_MAX + 1];
+	const char *slash = memrchr(path, '/', len);
+	size_t n = slash ? len - (size_t)(slash + 1 - path) : sizeof(leaf);
+
+	if (n >= sizeof(leaf))
+		return false;
+	memcpy(leaf, slash + 1, n);
+	leaf[n] = '\0';
+	return MATCHES(histories, leaf);
 }
 
 bool quiet_is_comfort(const char *path, size_t len)
@@ -38,7 +57,7 @@ bool quiet_is_comfort(const char *path, size_t len)
 	if (!leaf)
 		return false;
 	*leaf++ = '\0';
-	if (is_comfort(leaf))
+	if (MATCHES(names, leaf) || MATCHES(histories, leaf))
 		return true;
 	parent = strrchr(copy, '/');
 	/* A Java virtual machine clears away what others of its user left there. */

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A history of what was typed, which programs also do without reading. */
+bool quiet_is_history(const char *path, size_t len);
+
 /* A file or directory that a program keeps for its own comfort: compiled Python, a history of what was typed. */
 bool quiet_is_comfort(const char *path, size_t len);
 

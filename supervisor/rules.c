@@ -45,6 +45,15 @@ size_t rules_gaps(const struct loaded *l, const char *gaps[RULES_GAPS])
 	return 1;
 }
 
+void rules_tell_gaps(const struct loaded *l)
+{
+	const char *gaps[RULES_GAPS];
+	size_t n = rules_gaps(l, gaps);
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, "cordon: %s\n", gaps[i]);
+}
+
 bool rules_check_cwd(const struct loaded *l, bool quiet)
 {
 	if (!l->builtin || l->n_files)

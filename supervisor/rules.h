@@ -18,6 +18,8 @@ bool rules_load(struct loaded *l, const struct opts *o, struct mounts **m);
 #define RULES_GAPS 1
 /* Returns how many there are. */
 size_t rules_gaps(const struct loaded *l, const char *gaps[RULES_GAPS]);
+/* Says so on stderr, so that it is not believed to hold. */
+void rules_tell_gaps(const struct loaded *l);
 
 /* The built-in policy opens the current directory: refuses "/" (false, with a line) and warns of the home directory. */
 bool rules_check_cwd(const struct loaded *l, bool quiet);

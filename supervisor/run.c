@@ -30,6 +30,7 @@
 #include "supervisor/child.h"
 #include "supervisor/compat.h"
 #include "supervisor/crew.h"
+#include "supervisor/elders.h"
 #include "supervisor/front.h"
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
@@ -71,42 +72,10 @@ struct run {
 	struct child_message told;
 	int reserve[RESERVE]; /* descriptors kept for the end */
 	bool ended;
+	struct elders older;
 	int status;    /* exit status for a shell's eyes */
 	int killed_by; /* the signal that ended the command, or 0 */
 };
-
-static char **command_line(const struct opts *o)
-{
-	static const char *const shells[] = {"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"};
-	const char *shell = "/bin/sh";
-	char **argv;
-
-	if (!o->shell)
-		return o->argv;
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		if (access(shells[i], X_OK) == 0) {
-			shell = shells[i];
-			break;
-		}
-	argv = calloc((size_t)o->argc + 4, sizeof(*argv));
-	if (!argv)
-		return NULL;
-	argv[0] = (char *)shell;
-	argv[1] = (char *)"-c";
-	argv[2] = (char *)o->shell;
-	memcpy(argv + 3, o->argv, (size_t)o->argc * sizeof(*argv));
-	return argv;
-}
-
-/* What the policy asks for and this version does not hold must not be believed to hold. */
-static void tell_gaps(const struct loaded *l)
-{
-	const char *gaps[RULES_GAPS];
-	size_t n = rules_gaps(l, gaps);
-
-	for (size_t i = 0; i < n; i++)
-		fprintf(stderr, "cordon: %s\n", gaps[i]);
-}
 
 static bool prepare(struct run *r)
 {
@@ -137,12 +106,12 @@ static bool prepare(struct run *r)
 	if (!rules_complete(&r->l, r->s.mounts, r->tmpdir[0] ? r->tmpdir : NULL))
 		return false;
 	if (!r->o->quiet)
-		tell_gaps(&r->l);
+		rules_tell_gaps(&r->l);
 	if (!rules_check_cwd(&r->l, r->o->quiet))
 		return false;
 	if (!r->o->quiet)
 		rules_hint_local(&r->l);
-	r->argv = command_line(r->o);
+	r->argv = setup_command_line(r->o);
 	if (r->o->log_only)
 		fprintf(stderr, "cordon: --log-only: path rules and process isolation refuse nothing\n");
 	return r->argv != NULL;
@@ -417,8 +386,28 @@ static void release_descriptors(struct run *r)
 	for (size_t i = 0; i < RESERVE; i++)
 		if (r->reserve[i] > 0)
 			close(r->reserve[i]);
+}
+
+/* What is left may still be in a call that waits, in which signals are to reach it. */
+static void tick(void *arg)
+{
+	crew_tick(arg);
+}
+
+/* Ends what the command left running. */
+static void end_children(struct run *r, bool started)
+{
+	struct front_ending ending = {.s = &r->s, .tick = started ? tick : NULL, .arg = r->crew};
+
+	release_descriptors(r);
+	if (started)
+		front_ask_children(&ending, GRACE_MS);
 	if (r->s.sockets)
 		sockets_drop_all(&r->s);
+	front_kill_children(&ending);
+	/* Of those who were killed a worker may still have a call. */
+	sysv_close(r->s.sysv);
+	mqueues_close(r->s.mqueues);
 }
 
 /* The supervisor's whole life. */
@@ -437,8 +426,7 @@ static int supervise(struct run *r)
 		if (r->s.command > 0)
 			kill(r->s.command, SIGKILL);
 	}
-	release_descriptors(r);
-	front_end_children(&r->s, started ? GRACE_MS : 0, 0);
+	end_children(r, started);
 	if (started)
 		records_end(&r->s, r->status);
 	if (r->s.audit)
@@ -451,15 +439,27 @@ static int supervise(struct run *r)
 	return r->status;
 }
 
+/* Its number, or -1 after a line that says why. */
 static int start_supervisor(struct run *r, int pair[2])
 {
-	pid_t pid = fork();
+	int rc = elders_note(&r->older);
+	pid_t pid;
 
+	if (rc < 0) {
+		fprintf(stderr, "cordon: the processes that run already cannot be told apart: %s\n",
+			strerror(-rc));
+		return -1;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	fflush(NULL);
+	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
 		r->front = pair[1];
 		_exit(supervise(r));
 	}
+	if (pid < 0)
+		fprintf(stderr, "cordon: fork: %s\n", strerror(errno));
 	return pid;
 }
 
@@ -486,15 +486,12 @@ int run_command(const struct opts *o)
 		tmpdir_remove(r.tmpdir);
 		return NOT_SET_UP;
 	}
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	fflush(NULL);
 	pid = start_supervisor(&r, pair);
 	if (pid < 0) {
-		fprintf(stderr, "cordon: fork: %s\n", strerror(errno));
 		tmpdir_remove(r.tmpdir);
 		return NOT_SET_UP;
 	}
 	close(pair[1]);
 	prctl(PR_SET_DUMPABLE, 0);
-	return front_wait(pid, pair[0], &(struct front_left){r.tmpdir, r.s.sysv, r.s.mqueues});
+	return front_wait(pid, pair[0], &(struct front_left){r.tmpdir, r.s.sysv, r.s.mqueues}, &r.older);
 }

@@ -445,3 +445,26 @@ char **setup_environment(const struct session *s, const char *tmpdir)
 	}
 	return ok ? e.list : NULL;
 }
+
+char **setup_command_line(const struct opts *o)
+{
+	static const char *const shells[] = {"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"};
+	const char *shell = "/bin/sh";
+	char **argv;
+
+	if (!o->shell)
+		return o->argv;
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (access(shells[i], X_OK) == 0) {
+			shell = shells[i];
+			break;
+		}
+	argv = calloc((size_t)o->argc + 4, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[0] = (char *)shell;
+	argv[1] = (char *)"-c";
+	argv[2] = (char *)o->shell;
+	memcpy(argv + 3, o->argv, (size_t)o->argc * sizeof(*argv));
+	return argv;
+}

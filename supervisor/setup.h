@@ -25,6 +25,9 @@ bool setup_check_kernel(struct session *s, bool readable);
 /* The command's environment: [environment], TMPDIR, CORDON_SESSION. NULL when out of memory. */
 char **setup_environment(const struct session *s, const char *tmpdir);
 
+/* The command with its arguments; with -c the shell's. NULL when out of memory. */
+char **setup_command_line(const struct opts *o);
+
 /* Refuses descriptors 0 to 2 that a policy could not hold (datagram or unconnected sockets, directories). */
 bool setup_check_stdio(const struct opts *o);
 

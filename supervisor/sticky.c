@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervisor/lockdown.h"
@@ -35,13 +36,13 @@ static bool is_trusted(uid_t owner, uid_t dir)
 	return owner == dir || owner == (uid_t)setfsuid((uid_t)-1);
 }
 
-bool sticky_hides_link(const struct session *s, int dir, const struct stat *link)
+bool sticky_hides_link(const struct session *s, int dir, uid_t owner)
 {
 	struct stat st;
 
 	if (!s->protected_symlinks || fstat(dir, &st) < 0)
 		return false;
-	return (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH) && !is_trusted(link->st_uid, st.st_uid);
+	return (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH) && !is_trusted(owner, st.st_uid);
 }
 
 /* The directory by its name: had it just been replaced, another errno would be given, and no more. */

@@ -7,15 +7,15 @@
 #define CORDON_STICKY_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 
 #include "supervisor/resolve.h"
 
 /* Reads the settings. */
 void sticky_init(struct session *s);
 
-/* May the link, in dir, not be followed? */
-bool sticky_hides_link(const struct session *s, int dir, const struct stat *link);
+/* May a link in dir, which belongs to owner, not be followed? */
+bool sticky_hides_link(const struct session *s, int dir, uid_t owner);
 /* May o, which is there, not be opened with O_CREAT? */
 bool sticky_refuses_creat(const struct session *s, const struct object *o);
 

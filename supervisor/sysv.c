@@ -42,6 +42,7 @@ struct object {
 struct sysv {
 	pthread_mutex_t lock;
 	pid_t supervisor;
+	bool closed;
 	int used[SYSV_KINDS]; /* places beyond are empty */
 	struct object objects[SYSV_KINDS][PLACES];
 };
@@ -253,7 +254,9 @@ int sysv_get(struct sysv *t, enum sysv_kind kind, key_t key, uint64_t size, int 
 	pthread_mutex_lock(&t->lock);
 	if (key != IPC_PRIVATE)
 		o = find_key(t, kind, key);
-	if (o)
+	if (t->closed)
+		rc = -ENOSPC;
+	else if (o)
 		rc = again(t, kind, o, size, flags);
 	else if (key == IPC_PRIVATE || flags & IPC_CREAT)
 		rc = make(t, kind, key, size, flags);
@@ -302,6 +305,13 @@ static int remove_one(enum sysv_kind kind, const struct object *o)
 		ident_end_user();
 	}
 	return rc;
+}
+
+void sysv_close(struct sysv *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->closed = true;
+	pthread_mutex_unlock(&t->lock);
 }
 
 void sysv_end(struct sysv *t)

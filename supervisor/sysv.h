@@ -38,6 +38,10 @@ int sysv_remove(struct sysv *t, enum sysv_kind kind, int id);
 /* The id of the object, whoever's, at this place of the kernel's table (an id will do for one), or -errno. */
 int sysv_at(enum sysv_kind kind, int index);
 
+/* From now on none is made: an object, of a caller that was killed meanwhile, would be left over. Not for the front: who was
+ * killed may have had the lock. */
+void sysv_close(struct sysv *t);
+
 /* Removes all that is left. */
 void sysv_end(struct sysv *t);
 

@@ -282,6 +282,14 @@ bool tracee_runs(struct call *c, const struct statx *st)
 	       exe.stx_dev_minor == st->stx_dev_minor;
 }
 
+int tracee_maps(struct call *c)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d/maps", c->tid);
+	return open_proc(c, name, O_RDONLY);
+}
+
 int tracee_execfn(struct call *c, char *buf)
 {
 	struct {

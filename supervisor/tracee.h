@@ -28,6 +28,8 @@ int tracee_string(struct call *c, uint64_t addr, char *buf, size_t size);
 int tracee_exe(struct call *c);
 /* Whether that is the file of st (OBJECT_STATX). False also when it cannot be seen. */
 bool tracee_runs(struct call *c, const struct statx *st);
+/* A descriptor to read the list of what its memory maps from. */
+int tracee_maps(struct call *c);
 /* The name by which it was started, from its own memory, into buf (PATH_MAX bytes). */
 int tracee_execfn(struct call *c, char *buf);
 /* O_PATH descriptor of the caller's working directory (per thread). */

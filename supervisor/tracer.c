@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/caps.h"
+#include "supervisor/crew.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
@@ -51,6 +52,15 @@ static bool is_plain_stop(int status)
 	return WIFSTOPPED(status) && event_of(status) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80);
 }
 
+/* A stop for job control, perhaps. */
+static bool is_job_stop(int status)
+{
+	int sig = WSTOPSIG(status);
+
+	return is_plain_stop(status) &&
+	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
+}
+
 /* Under t->lock. An exec ends all other threads of the process, some of them without a word. */
 static bool hand_over(struct tracer *t, pid_t pid, int status)
 {
@@ -84,7 +94,7 @@ pid_t tracer_reap(struct tracer *t, int *status)
 		handed = t && pid > 0 && hand_over(t, pid, *status);
 		if (t)
 			pthread_mutex_unlock(&t->lock);
-	} while (pid > 0 && handed && WIFSTOPPED(*status) && !is_plain_stop(*status));
+	} while (pid > 0 && handed && WIFSTOPPED(*status) && !is_job_stop(*status));
 	return pid;
 }
 
@@ -122,15 +132,41 @@ static int request(enum __ptrace_request what, pid_t pid, uintptr_t addr, uintpt
 	return ptrace(what, pid, (void *)addr, (void *)data) < 0 ? -errno : 0;
 }
 
-static int seize(pid_t tid, uintptr_t options)
-{
-	int rc = request(PTRACE_SEIZE, tid, 0, options);
+struct seizure {
+	pid_t tid;
+	uintptr_t options;
+};
 
+static int seize_now(void *arg)
+{
+	const struct seizure *z = arg;
+
+	return request(PTRACE_SEIZE, z->tid, 0, z->options);
+}
+
+/* Had it been done just before it was given up, only its tracer may ask this. */
+static int seize_once(struct seizure *z)
+{
+	int rc;
+
+	if (crew_abandonable(seize_now, z, &rc))
+		return rc;
+	return request(PTRACE_INTERRUPT, z->tid, 0, 0) == 0 ? 0 : -EINTR;
+}
+
+static int seize(struct call *c, uintptr_t options)
+{
+	struct seizure z = {c->tid, options};
+	int rc;
+
+	if (!crew_block_begin(c))
+		return -EAGAIN;
+	rc = seize_once(&z);
 	if (rc == -EPERM && caps_ptrace(1)) {
-		rc = request(PTRACE_SEIZE, tid, 0, options);
+		rc = seize_once(&z);
 		caps_ptrace(0);
 	}
-	return rc;
+	return crew_block_end(c) == CREW_GONE && rc == -EINTR ? -ESRCH : rc;
 }
 
 /* Most callers are their process's first thread, which is quick to ask. */
@@ -155,7 +191,7 @@ int tracer_hold(struct call *c, struct tracer_hold *h, bool fatal)
 	if (h->tgid < 0)
 		return -ESRCH;
 	enlist(h);
-	rc = seize(c->tid, options);
+	rc = seize(c, options);
 	if (rc < 0) {
 		delist(h);
 		/* Of one that is just ending it is the same errno. */
@@ -172,10 +208,17 @@ int tracer_hold(struct call *c, struct tracer_hold *h, bool fatal)
 	return 0;
 }
 
-/* The kernel lets nobody else ask, and stopped or not does not matter. */
+static bool is_traced_by_us(struct session *s, pid_t pid)
+{
+	struct tracee_status st;
+
+	return tracee_status(s, pid, &st) == 0 && st.tracer == gettid();
+}
+
+/* Stopped or not. Whatever is asked by ptrace of one that runs disturbs it. */
 static bool is_ours(struct tracer_hold *h)
 {
-	return request(PTRACE_INTERRUPT, h->pid, 0, 0) == 0 || request(PTRACE_INTERRUPT, h->tgid, 0, 0) == 0;
+	return is_traced_by_us(h->s, h->pid) || is_traced_by_us(h->s, h->tgid);
 }
 
 static void deadline_in(struct timespec *t, int ms)
@@ -259,6 +302,11 @@ enum tracer_stop tracer_wait(struct tracer_hold *h)
 	return TRACER_STOPPED;
 }
 
+static uint64_t signal_bit(int sig)
+{
+	return 1ULL << (sig - 1);
+}
+
 void tracer_release(struct tracer_hold *h)
 {
 	if (h->attached && !h->stopped) {
@@ -266,8 +314,9 @@ void tracer_release(struct tracer_hold *h)
 		tracer_wait(h);
 	}
 	if (h->attached) {
-		if (h->stop_held)
-			syscall(SYS_tgkill, h->tgid, h->pid, SIGSTOP);
+		for (int sig = 1; sig < NSIG; sig++)
+			if (h->withheld & signal_bit(sig))
+				syscall(SYS_tgkill, h->tgid, h->pid, sig);
 		request(PTRACE_DETACH, h->pid, 0, (uintptr_t)h->deliver);
 		/* Of the command's own stops and ends the kernel told its tracer, not its parent; both are this process. */
 		if (h->tgid == h->s->command)
@@ -286,12 +335,20 @@ void tracer_kill(struct tracer_hold *h)
 
 #ifdef __x86_64__
 OWN_CALLS(OWN_SUPERVISOR, OWN_REQUEST(PTRACE_SYSCALL), OWN_REQUEST(PTRACE_GETREGS),
-	  OWN_REQUEST(PTRACE_SETREGS), OWN_REQUEST(PTRACE_GETSIGMASK), OWN_REQUEST(PTRACE_SETSIGMASK));
+	  OWN_REQUEST(PTRACE_SETREGS), OWN_REQUEST(PTRACE_GETSIGINFO), OWN_REQUEST(PTRACE_GETSIGMASK),
+	  OWN_REQUEST(PTRACE_SETSIGMASK));
 
-/* Lets it run to where a system call begins or ends. Signals are blocked then, but for SIGSTOP. */
+/* The si_code of a SIGSYS by which a filter answers a call. */
+#define SECCOMP_SIGNAL 1
+
+/*
+ * Lets it run to where a system call begins or ends. Signals are blocked then, but for SIGSTOP and SIGSYS. -EPERM: it has a
+ * filter of its own, which answered the call by SIGSYS.
+ */
 static int run_to_call(struct tracer_hold *h, int ms)
 {
 	for (int stops = 0; stops < 100; stops++) {
+		siginfo_t info;
 		int status, rc;
 
 		h->stopped = false;
@@ -304,9 +361,15 @@ static int run_to_call(struct tracer_hold *h, int ms)
 			return rc;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return 0;
-		if (is_plain_stop(status) && WSTOPSIG(status) != SIGSTOP)
+		if (!is_plain_stop(status))
+			continue;
+		if (WSTOPSIG(status) == SIGSYS &&
+		    request(PTRACE_GETSIGINFO, h->pid, 0, (uintptr_t)&info) == 0 &&
+		    info.si_code == SECCOMP_SIGNAL)
+			return -EPERM;
+		if (WSTOPSIG(status) != SIGSTOP && WSTOPSIG(status) != SIGSYS)
 			return -EFAULT; /* a fault: its code is not what it was */
-		h->stop_held = h->stop_held || is_plain_stop(status);
+		h->withheld |= signal_bit(WSTOPSIG(status));
 	}
 	return -EFAULT;
 }
@@ -339,13 +402,15 @@ static int run_call(struct tracer_hold *h, const struct user_regs_struct *saved,
 	if (request(PTRACE_GETREGS, h->pid, 0, (uintptr_t)&r) < 0)
 		return -ESRCH;
 	*result = (long)r.rax;
-	return 0;
+	/* A call that is answered by a signal ends with its number. The signal comes next, and is nothing of the caller's. */
+	return *result == nr ? run_to_call(h, INJECT_MS) : 0;
 }
 
 int tracer_inject(struct tracer_hold *h, long nr, const uint64_t arg[6], long *result)
 {
 	uint64_t mask, all = ~0ULL;
 	struct user_regs_struct saved;
+	bool refused;
 	int rc;
 
 	if (!h->attached || !h->stopped || request(PTRACE_GETREGS, h->pid, 0, (uintptr_t)&saved) < 0 ||
@@ -353,16 +418,19 @@ int tracer_inject(struct tracer_hold *h, long nr, const uint64_t arg[6], long *r
 		return -ESRCH;
 	if ((long)saved.rax <= -512 && (long)saved.rax >= -516)
 		return -EAGAIN;
-	/* A handler would run with the registers of the call that is put in. */
+	/* A handler would run with the registers of the call that is put in. SIGSYS the kernel would not block: it would take
+	 * its handler away. */
+	all &= ~signal_bit(SIGSYS);
 	request(PTRACE_SETSIGMASK, h->pid, sizeof(all), (uintptr_t)&all);
 	rc = run_call(h, &saved, nr, arg, result);
-	if (rc == 0)
+	refused = rc == -EPERM;
+	if (rc == 0 || refused)
 		rc = request(PTRACE_SETREGS, h->pid, 0, (uintptr_t)&saved);
 	if (rc == 0)
 		rc = request(PTRACE_SETSIGMASK, h->pid, sizeof(mask), (uintptr_t)&mask);
 	if (rc < 0 && h->attached)
 		request(PTRACE_KILL, h->pid, 0, 0);
-	return rc < 0 ? -ESRCH : 0;
+	return rc < 0 ? -ESRCH : refused ? -EPERM : 0;
 }
 #else
 int tracer_inject(struct tracer_hold *h, long nr, const uint64_t arg[6], long *result)

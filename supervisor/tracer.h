@@ -43,13 +43,13 @@ pid_t tracer_reap(struct tracer *t, int *status);
 /* One held caller; lives on its worker's stack. */
 struct tracer_hold {
 	struct session *s;
-	pid_t tid;	/* as it called */
-	pid_t pid;	/* its number now: a thread that runs exec takes that of its process */
-	pid_t tgid;	/* of its process */
-	bool attached;	/* this thread may act on it */
-	bool stopped;	/* it stands still until it is released */
-	bool stop_held; /* a SIGSTOP that came in between, to be given back */
-	int deliver;	/* the signal at whose delivery it stands, or 0 */
+	pid_t tid;	   /* as it called */
+	pid_t pid;	   /* its number now: a thread that runs exec takes that of its process */
+	pid_t tgid;	   /* of its process */
+	bool attached;	   /* this thread may act on it */
+	bool stopped;	   /* it stands still until it is released */
+	uint64_t withheld; /* signals that came in between, to be given back: bit N - 1 is signal N */
+	int deliver;	   /* the signal at whose delivery it stands, or 0 */
 	/* Under the tracer's lock: news from the main loop. */
 	struct tracer_hold *next;
 	pthread_cond_t news;
@@ -59,7 +59,9 @@ struct tracer_hold {
 
 /*
  * Attaches. fatal: should the supervisor die, so does the caller. 0, or -errno: EPERM when somebody else traces it, or
- * the kernel lets nobody in; ESRCH when it is gone. On failure there is nothing to release.
+ * the kernel lets nobody in; ESRCH when it is gone; EAGAIN when no worker can take over. While another thread of the
+ * process runs exec it waits, and that may be for a program of the session: EINTR when the caller has a signal to handle
+ * meanwhile. On failure there is nothing to release. Not with a lock held.
  */
 int tracer_hold(struct call *c, struct tracer_hold *h, bool fatal);
 
@@ -75,7 +77,7 @@ bool tracer_stands(const struct tracer_hold *h);
 /*
  * Runs a system call in the caller, which must stand as TRACER_STOPPED, and puts all back as it was. The call passes the
  * filter like any other of the session. 0 with *result as the kernel gave it; -EAGAIN when the caller's own call will be
- * restarted, so that this is no time for it; -ENOSYS on an architecture that this was not written for; -ESRCH when
+ * restarted, so that this is no time for it; -EPERM when a filter of the caller's own answers with a signal; -ENOSYS on an architecture that this was not written for; -ESRCH when
  * the caller is gone. A caller that cannot be brought back to where it was is killed (-ESRCH).
  */
 int tracer_inject(struct tracer_hold *h, long nr, const uint64_t arg[6], long *result);

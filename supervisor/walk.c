@@ -316,7 +316,7 @@ static int follow(struct walk *w, const char *name, const struct stat *st, bool 
 		if (rc != -EINVAL)
 			return rc;
 	}
-	if (sticky_hides_link(w->c->s, w->cur, st))
+	if (sticky_hides_link(w->c->s, w->cur, st->st_uid))
 		return -EACCES;
 	n = readlinkat(*fd, "", text, sizeof(text));
 	if (n < 0)

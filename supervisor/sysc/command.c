@@ -118,16 +118,19 @@ static void handle_ioctl(struct call *c)
 {
 	struct file_command f = {.command = (uint32_t)c->arg[1]};
 
+	/* linux/fs.h has FS_IOC_SETVERSION with a long, of which the file systems read an int. */
 	change_file(c, &f, f.command == FS_IOC_FSSETXATTR ? sizeof(struct fsxattr) : sizeof(int));
 }
 
 /*
  * The types, by what uses them for its files: f and v all, X and r what XFS and FAT began, 0x94 btrfs, 0xf5 f2fs, 0x97 ceph,
- * 0xbc bcachefs, o ocfs2 (whose reflink makes a new name). /dev/userfaultfd needs only an open for reading.
+ * 0xbc bcachefs, o ocfs2 (whose reflink makes a new name).
  */
-/* On a console, what a key types is a string that stays after the session: KDSK* are TIOCSTI with patience. */
-/* linux/fs.h has FS_IOC_SETVERSION with a long, of which the file systems read an int. */
 #define TYPE(x) ARG_BITS(1, 0xff00, (unsigned)(x) << 8)
+/*
+ * On a console, what a key types is a string that stays after the session: KDSK* are TIOCSTI with patience.
+ * /dev/userfaultfd needs only an open for reading.
+ */
 const struct sysc sysc_ioctl = {
 	.name = "ioctl",
 	.op = "metadata",

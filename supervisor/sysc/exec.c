@@ -11,7 +11,9 @@
 #include "supervisor/crew.h"
 #include "supervisor/dispatch.h"
 #include "supervisor/judge.h"
+#include "supervisor/mapped.h"
 #include "supervisor/path.h"
+#include "supervisor/pending.h"
 #include "supervisor/program.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
@@ -68,14 +70,28 @@ static bool script_holds(struct call *c, const struct program *p)
 	return refuse_started(c, rc);
 }
 
+/*
+ * Memory that the kernel closed is closed to the session as well: nobody reads from it what the file would not show. It
+ * closes that of who may not read the program, or acts as another than he is; all else is none that was judged.
+ */
+static bool is_closed(struct call *c, const struct program *p, int rc)
+{
+	struct tracee_status st;
+
+	if ((rc != -EACCES && rc != -EPERM) || is_strict(c->s))
+		return false;
+	if (p->unreadable)
+		return true;
+	return tracee_status(c->s, c->tid, &st) == 0 && (st.uid[0] != st.uid[1] || st.gid[0] != st.gid[1]);
+}
+
 /* What started is not what was judged: an interpreter of a kind that only the kernel knows, or a race. */
-static bool other_holds(struct call *c)
+static bool other_holds(struct call *c, const struct program *p)
 {
 	int fd = tracee_exe(c), rc;
 	struct object o;
 
-	/* Closed memory is closed to the session as well: nobody reads from it what the file would not show. */
-	if ((fd == -EACCES || fd == -EPERM) && !is_strict(c->s))
+	if (is_closed(c, p, fd))
 		return true;
 	rc = fd < 0 ? fd : object_from_pin(c, 1, fd, &o);
 	if (rc < 0)
@@ -86,18 +102,52 @@ static bool other_holds(struct call *c)
 	return refuse_started(c, rc);
 }
 
+/* A file that was loaded and is neither the program nor the loader that were judged: only a race does that. */
+static bool named_holds(struct call *c, const struct mapped *m)
+{
+	size_t len = strlen(m->name);
+	struct object o;
+	int rc;
+
+	if (m->name[0] != '/' || len >= PATH_MAX)
+		return refuse_started(c, EACCES);
+	memcpy(c->path[1], m->name, len + 1);
+	if (resolve_object(c, 1, AT_FDCWD, RESOLVE_NOFOLLOW, 0, &o) < 0)
+		return refuse_started(c, EACCES);
+	rc = mapped_is(c, m, &o) ? program_judge_loader(c, &o) : EACCES;
+	object_close(&o);
+	return refuse_started(c, rc);
+}
+
+static bool one_holds(struct call *c, const struct mapped *m, void *arg)
+{
+	const struct program *p = arg;
+
+	return mapped_is(c, m, &p->end) || mapped_is(c, m, &p->loader) || named_holds(c, m);
+}
+
+/* The kernel loads the program and its loader, and starts the latter. */
+static bool loaded_holds(struct call *c, struct program *p)
+{
+	int rc = mapped_each(c, one_holds, p);
+
+	if (is_closed(c, p, rc))
+		return true;
+	return rc < 0 ? refuse_started(c, EACCES) : rc == 0;
+}
+
 /* Looks at the new program, which stands still before its first instruction. */
-static bool holds(struct call *c, const struct program *p)
+static bool holds(struct call *c, struct program *p)
 {
 	bool same = p->end.fd >= 0 && tracee_runs(c, &p->end.st);
 
-	if (!same && !other_holds(c))
+	if ((!same && !other_holds(c, p)) || !loaded_holds(c, p))
 		return false;
 	return !is_strict(c->s) || (same && p->script.fd < 0) || script_holds(c, p);
 }
 
 /* After the exec: true lets the program run. */
-static bool verify(struct call *c, struct tracer_hold *h, const struct program *p)
+static bool verify(struct call *c, struct tracer_hold *h, struct program *p)
 {
 	bool ok;
 
@@ -113,7 +163,7 @@ static bool verify(struct call *c, struct tracer_hold *h, const struct program *
 }
 
 /* Lets the kernel exec, and looks at what came of it. */
-static void start(struct call *c, const struct program *p)
+static void start(struct call *c, struct program *p)
 {
 	struct tracer_hold h;
 	int rc;
@@ -125,6 +175,10 @@ static void start(struct call *c, const struct program *p)
 	rc = tracer_hold(c, &h, true);
 	if (rc == -ESRCH) {
 		call_gone(c);
+	} else if (rc == -EINTR) { /* as the kernel's own exec, which waits for the same */
+		pending_restart(c);
+	} else if (rc == -EAGAIN) {
+		call_error(c, EAGAIN);
 	} else if (rc < 0 && is_strict(c->s)) {
 		refuse_unverified(c,
 				  "exec refused: a process that is traced, or whose memory is closed, starts "
@@ -155,6 +209,10 @@ static void judge_and_start(struct call *c, struct object *o)
 		refuse_unverified(
 			c, "exec refused: a program that may be run but not read cannot be verified, as "
 			   "[exec] rules need");
+	else if (p.unreadable && program_may_be_own(c, &p.end))
+		refuse_unverified(
+			c, "exec refused: a program that may be run but not read, and that the command can "
+			   "write, could start what may not be read");
 	else
 		start(c, &p);
 	program_close(&p);

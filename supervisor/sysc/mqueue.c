@@ -23,6 +23,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/mqueue.h"
 #include "supervisor/path.h"
+#include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(fstatfs), OWN_OLD(readlink, readlinkat),
@@ -186,7 +187,7 @@ static bool transfer_perform(struct call *c, struct transfer *t, long number, lo
 	if (wake == CREW_GONE)
 		call_gone(c);
 	else if (*rc == -EINTR && wake == CREW_SIGNAL)
-		call_restart(c);
+		pending_restart(c);
 	else
 		return true;
 	return false;

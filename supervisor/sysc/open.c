@@ -224,13 +224,16 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 
 /*
  * e, found by path, is a dangling symbolic link: puts what it stands for into c->path[0], as a path that goes the same way
- * from the same base, so that the caller's own restrictions hold on it. 0 or the errno to answer.
+ * from the same base, so that the caller's own restrictions hold on it. Here no walk of the kernel looks at whose link it is. 0 or the errno to
+ * answer.
  */
 static int follow_dangling(struct call *c, const struct opening *q, const struct entry *e, const char *path)
 {
 	char target[PATH_MAX];
 	ssize_t n;
 
+	if (sticky_hides_link(c->s, e->dir.fd, e->st.stx_uid))
+		return EACCES;
 	if (q->resolve & RESOLVE_NO_SYMLINKS)
 		return ELOOP;
 	n = readlinkat(e->dir.fd, e->leaf, target, sizeof(target));

@@ -163,36 +163,49 @@ static void open_again(struct tracer_hold *h, const struct tracee_status *before
 		dumpable_set(now.tgid, then, false);
 }
 
+/* Performs the change; h: its caller, or NULL. */
+static void change_identity(struct call *c, struct tracer_hold *h)
+{
+	bool alone = ident_change_begin();
+	struct tracee_status before;
+	struct member_stat then;
+
+	if (alone && tracee_status(c->s, c->tid, &before) == 0 && dumpable_look(c->s, before.tgid, &then)) {
+		tracee_pin(c, &before);
+		if (h) {
+			call_continue(c);
+			if (tracer_wait(h) == TRACER_STOPPED)
+				open_again(h, &before, &then);
+		}
+	}
+	if (alone)
+		ident_change_end();
+	if (!c->answered)
+		call_continue(c);
+}
+
 /*
  * From now on a process may be another user than the command was at its start, so every caller's identity is looked at.
  * Set before the kernel performs the change.
  */
 static void handle_identity(struct call *c)
 {
-	struct tracee_status before;
-	struct member_stat then;
 	struct tracer_hold h;
+	bool held;
 
 	atomic_store(&c->s->identity_changed, true);
 	/* Groups and capabilities leave the memory as readable as it was; SYS_PTRACE reads it anyway. */
 	if (c->sysc == &sysc_setgroups || c->sysc == &sysc_capset || caps_may_ptrace() ||
-	    !crew_step_aside(c) || !ident_change_begin()) {
+	    !crew_step_aside(c)) {
 		call_continue(c);
 		return;
 	}
-	if (tracee_status(c->s, c->tid, &before) == 0 && dumpable_look(c->s, before.tgid, &then)) {
-		/* One that is traced by another cannot be held: its memory stays readable, the rest does not. */
-		tracee_pin(c, &before);
-		if (tracer_hold(c, &h, false) == 0) {
-			call_continue(c);
-			if (tracer_wait(&h) == TRACER_STOPPED)
-				open_again(&h, &before, &then);
-			tracer_release(&h);
-		}
-	}
-	ident_change_end();
-	if (!c->answered)
-		call_continue(c);
+	/* First, since it may take as long as another program likes, and for the change others wait. One that is traced by
+	 * another cannot be held: its memory stays readable, the rest does not. */
+	held = tracer_hold(c, &h, false) == 0;
+	change_identity(c, held ? &h : NULL);
+	if (held)
+		tracer_release(&h);
 }
 
 #define ROW_IDENTITY(call)                                                                                   \

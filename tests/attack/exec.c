@@ -279,24 +279,31 @@ static void by_deleted(void)
 	syscall(SYS_execveat, pin, "", marks, env, AT_EMPTY_PATH);
 }
 
-/* The loader that this program names. */
+/* Where this program names its loader. */
+static bool find_loader(int fd, Elf64_Phdr *ph)
+{
+	Elf64_Ehdr eh;
+
+	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh))
+		return false;
+	for (int i = 0; i < eh.e_phnum; i++) {
+		off_t at = (off_t)(eh.e_phoff + (size_t)i * sizeof(*ph));
+
+		if (pread(fd, ph, sizeof(*ph), at) == sizeof(*ph) && ph->p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
 static const char *loader(void)
 {
 	static char name[PATH_MAX];
 	int fd = open("/proc/self/exe", O_RDONLY);
-	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
 
-	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh))
+	if (!find_loader(fd, &ph) || pread(fd, name, sizeof(name) - 1, (off_t)ph.p_offset) <= 0)
 		return NULL;
-	for (int i = 0; i < eh.e_phnum; i++) {
-		off_t at = (off_t)(eh.e_phoff + (size_t)i * sizeof(ph));
-
-		if (pread(fd, &ph, sizeof(ph), at) == sizeof(ph) && ph.p_type == PT_INTERP &&
-		    pread(fd, name, sizeof(name) - 1, (off_t)ph.p_offset) > 0)
-			return name;
-	}
-	return NULL;
+	return name;
 }
 
 static void by_loader(void)
@@ -304,6 +311,52 @@ static void by_loader(void)
 	char *const args[] = {"ld", bad, "mark", NULL};
 
 	execve(loader(), args, env);
+}
+
+/* "asks", a copy of this program that asks to be loaded by name. */
+static void ask_for(const char *name)
+{
+	int fd = open("asks", O_RDWR | O_CREAT | O_TRUNC, 0755);
+	char field[PATH_MAX] = "";
+	Elf64_Phdr ph;
+
+	copy_to(fd);
+	strcpy(field, name);
+	if (!find_loader(fd, &ph) || strlen(name) >= ph.p_filesz ||
+	    pwrite(fd, field, ph.p_filesz, (off_t)ph.p_offset) < 0)
+		_exit(4);
+	close(fd);
+}
+
+/* The kernel starts what a program asks to be loaded by. $OUT/stub needs no loader itself. */
+static void by_interp(void)
+{
+	ask_for("../out/stub");
+	execve("asks", marks, env);
+}
+
+static void flip_interp(void *arg)
+{
+	link_to("../out/stub");
+	link_to(loader());
+}
+
+static void by_interp_race(void)
+{
+	struct flipper f;
+
+	ask_for("link");
+	link_to(loader());
+	flipper_start(&f, flip_interp, NULL);
+	execve("asks", marks, env);
+}
+
+/* A program that can be run but not read: nobody can look at what it started. */
+static void by_interp_closed(void)
+{
+	ask_for("../out/stub");
+	chmod("asks", 0111);
+	execve("asks", marks, env);
 }
 
 /* A debugger changes the name after all checks that come before the kernel's own look. */
@@ -356,13 +409,30 @@ RACE(memfd)
 RACE(copy)
 RACE(deleted)
 RACE(loader)
+RACE(interp)
+RACE(interp_race)
+RACE(interp_closed)
 RACE(tracer)
 
 static const struct attack attacks[] = {
-	{"thread", try_thread},	  {"leader", try_leader}, {"vfork", try_vfork},	  {"process", try_process},
-	{"mapping", try_mapping}, {"link", try_link},	  {"script", try_script}, {"dirfd", try_dirfd},
-	{"fd", try_fd},		  {"cwd", try_cwd},	  {"memfd", try_memfd},	  {"copy", try_copy},
-	{"deleted", try_deleted}, {"loader", try_loader}, {"tracer", try_tracer},
+	{"thread", try_thread},
+	{"leader", try_leader},
+	{"vfork", try_vfork},
+	{"process", try_process},
+	{"mapping", try_mapping},
+	{"link", try_link},
+	{"script", try_script},
+	{"dirfd", try_dirfd},
+	{"fd", try_fd},
+	{"cwd", try_cwd},
+	{"memfd", try_memfd},
+	{"copy", try_copy},
+	{"deleted", try_deleted},
+	{"loader", try_loader},
+	{"tracer", try_tracer},
+	{"interp", try_interp},
+	{"interp_race", try_interp_race},
+	{"interp_closed", try_interp_closed},
 };
 
 int main(int argc, char **argv)

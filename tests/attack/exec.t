@@ -6,10 +6,12 @@ export ATTACK_SECONDS=${ATTACK_SECONDS:-0.3}
 program exec
 # shellcheck disable=SC2154
 [ -x "$build/exec" ] || exit 1
+stub || exit 1
 
 setup() {
 	cp "$build/exec" "$IN/good"
 	cp "$build/exec" "$OUT/bad"
+	cp "$build/stub" "$OUT/stub"
 	mkdir "$IN/dir"
 	cp "$build/exec" "$IN/dir/bad"
 }
@@ -21,13 +23,16 @@ allow = $build/exec
 allow = $IN/good
 allow = $IN/good.*
 allow = $IN/dir
-allow = $IN/script"
+allow = $IN/script
+allow = $IN/asks"
 for a in $races tracer; do attack "a list of allowed programs: $a" exec $a; done
-for a in memfd copy deleted loader; do attack "a list of allowed programs: $a" exec $a; done
+for a in memfd copy deleted loader interp interp_race; do attack "a list of allowed programs: $a" exec $a; done
 # shellcheck disable=SC2034
 sections="[exec]
-deny = $OUT/bad"
-for a in thread process link script fd tracer; do attack "a list of refused programs: $a" exec $a; done
+deny = $OUT/bad
+deny = $OUT/stub"
+for a in thread process link script fd tracer interp interp_race; do attack "a list of refused programs: $a" exec $a; done
 # shellcheck disable=SC2034
-sections='' policy="deny_read = $OUT/bad"
-for a in $races; do attack "a program that may not be read: $a" exec $a; done
+sections='' policy="deny_read = $OUT/bad
+deny_read = $OUT/stub"
+for a in $races interp interp_race interp_closed; do attack "a program that may not be read: $a" exec $a; done

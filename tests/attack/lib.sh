@@ -54,6 +54,20 @@ program() {
 	done
 }
 
+# Builds a program that needs no loader and nothing else, which can so be one: it makes the file "won" and waits a second.
+stub() {
+	[ ! -x "$build/stub" ] || return 0
+	${CC:-gcc} -nostdlib -static -fno-pie -no-pie -fno-stack-protector -Wl,-Ttext-segment=0x10000000 \
+		-o "$build/stub.$$" "$here/stub.S" && mv "$build/stub.$$" "$build/stub"
+}
+
+# Builds a program that asks to be loaded by "hiddenstub" in the working directory.
+asks() {
+	[ ! -x "$build/asks" ] || return 0
+	echo 'int main(void) { return 0; }' | ${CC:-gcc} -x c -Wl,--dynamic-linker=hiddenstub -o "$build/asks.$$" - &&
+		mv "$build/asks.$$" "$build/asks"
+}
+
 fresh() {
 	cd "$work" || exit 1
 	chmod -R u+rwx "$IN" "$OUT" 2>/dev/null

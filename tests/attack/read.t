@@ -7,19 +7,24 @@ setup() {
 	for f in hidden/secret x.key deep/k/x.key "$OUT/secret"; do echo SECRET >"$f"; done
 	ln "$OUT/secret" hardlink
 	cp "$build/read" hiddenprog
+	cp "$build/stub" hiddenstub
+	cp "$build/asks" asks
 }
 policy="deny_read = $OUT/secret
 deny_read = $IN/hidden
 deny_read = $IN/hiddenprog
+deny_read = $IN/hiddenstub
 deny_read = **/*.key"
 program read
+stub && asks || exit 1
 for a in plain spellings descriptors moved_data other_calls new_names hard_link; do
 	attack "deny_read: $a" read $a
 done
 attack 'deny_read: a program that is run' read run_program
+attack 'deny_read: a program that another asks to be loaded by' read run_interp
 # The same names while they are to look absent.
 policy+=$'\nhide = yes'
-for a in plain spellings new_names hard_link run_program; do
+for a in plain spellings new_names hard_link run_program run_interp; do
 	attack "hide: $a" read $a
 done
 policy=${policy%$'\n'*}

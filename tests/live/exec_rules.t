@@ -70,6 +70,44 @@ inside 0 'programs of a traced process' "$LIVE_BUILD/probe" "$work/box/t" exectr
 same 'are refused, too' 'traced: 0 stops, status 13' "$out"
 said 'and it is said' 'a process that is traced'
 
+# What a program asks to be loaded by is started in its stead.
+# built NAME LOADER [COMPILER...]: a program that does nothing but ask for that.
+built() {
+	local name=$1 loader=$2
+	shift 2
+	echo 'int main(void) { return 0; }' >"$work/main.c"
+	"${@:-${CC:-gcc}}" -o "$work/$name" "$work/main.c" -Wl,--dynamic-linker="$loader" 2>/dev/null
+}
+policy "[exec]\nallow = /usr/bin\nallow = $work/ok\n"
+if [ -n "$loader" ] && built ok/plain "$loader"; then
+	inside 0 'a program of glibc: its loader needs no rule' "$work/ok/plain"
+	ln -s "$loader" box/link
+	built ok/linked "$work/box/link"
+	inside 0 'by a link to it' "$work/ok/linked"
+	cp "$loader" box/ld-mine.so.1
+	built ok/mine "$work/box/ld-mine.so.1"
+	inside 126 'by a copy that the command could have made' "$work/ok/mine"
+	said 'and it is said' 'exec .*/box/ld-mine.so.1 refused: no \[exec\] allow covers it'
+	built ok/asks "$work/no/only"
+	inside 126 'by a program that no rule allows' "$work/ok/asks"
+	policy "[exec]\nallow = /usr/bin\nallow = $work/ok\nallow = $work/box\n"
+	inside 0 'by a copy that a rule allows' "$work/ok/mine"
+	policy "[exec]\ndeny = $(readlink -f "$loader")\n"
+	inside 126 'by a loader that a rule refuses' "$work/ok/plain"
+	policy "deny_read = $work/no\n"
+	inside 126 'by a program that may not be read' "$work/ok/asks"
+	rm -f box/link box/ld-mine.so.1
+else
+	skip 'what loads a program' 'no compiler'
+fi
+policy "[exec]\nallow = /usr/bin\nallow = $work/ok\n"
+musl=$(ls /lib/ld-musl-*.so.1 2>/dev/null | head -n 1)
+if [ -n "$musl" ] && command -v musl-gcc >/dev/null && built ok/musl "$musl" musl-gcc; then
+	inside 0 'a program of musl: its loader needs no rule' "$work/ok/musl"
+else
+	skip 'a program of musl' 'no musl'
+fi
+
 policy "[exec]\ndeny = $work/no\ndeny = **/cat\n"
 inside 126 'a denied program' "$work/no/tool"
 said 'the message names the rule' "refused by deny = "
@@ -91,6 +129,9 @@ else
 	said 'and it is said' 'cannot be verified'
 	policy "deny_read = $work/ok\n"
 	inside 0 'it runs without rules about programs' "$work/no/only" sections
+	cp "$LIVE_BUILD/probe-static" box/only && chmod 111 box/only
+	inside 126 'not where the command could have made it' "$work/box/only" sections
+	said 'and it is said' 'could start what may not be read'
 fi
 
 policy "[exec]\nallow = /usr/bin\ndeny = /usr/bin/env\n"

@@ -4,6 +4,7 @@
  */
 #include <linux/capability.h>
 #include <mqueue.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -385,6 +386,43 @@ static void mq_lives(void)
 	close(q), close(r), close(none);
 }
 
+enum { RECEIVERS = 4 };
+
+static void *receive_one(void *queue)
+{
+	char buf[16];
+	long r = mqreceive(*(int *)queue, buf, 16, NULL, NULL);
+
+	return (void *)(r < 0 ? -(long)errno : r);
+}
+
+/* A signal to the process is one thread's; the others go on waiting. */
+static void mq_signals(void)
+{
+	struct mq_attr attr = {.mq_maxmsg = RECEIVERS, .mq_msgsize = 16};
+	int q = mqopen(queue_name(2), O_RDWR | O_CREAT | O_EXCL, 0600, &attr), got[3] = {0};
+	pthread_t t[RECEIVERS];
+	sigset_t alarm;
+	void *r;
+
+	sigaction(SIGALRM, &(struct sigaction){.sa_handler = nothing}, NULL);
+	sigemptyset(&alarm), sigaddset(&alarm, SIGALRM);
+	for (int i = 0; i < RECEIVERS; i++)
+		pthread_create(&t[i], NULL, receive_one, &q);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	nap_ms(200), kill(getpid(), SIGALRM), nap_ms(300);
+	for (int i = 0; i < RECEIVERS; i++)
+		if (mqsend(q, "m", 1, 0, NULL) < 0)
+			die("mqsend");
+	for (int i = 0; i < RECEIVERS; i++) {
+		pthread_join(t[i], &r);
+		got[(long)r == 1 ? 0 : (long)r == -EINTR ? 1 : 2]++;
+	}
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	say("of %d received %d, interrupted %d, other %d", RECEIVERS, got[0], got[1], got[2]);
+	result(mqunlink(queue_name(2))), close(q), done();
+}
+
 static void mq_notify_all(void)
 {
 	struct sigevent ev = {
@@ -405,6 +443,7 @@ static void queues(void)
 	mq_names();
 	mq_opens();
 	mq_lives();
+	mq_signals();
 }
 
 const struct section ipc_sections[] = {{"sysv", sysv},

@@ -1,9 +1,13 @@
 /*
  * Controlling terminals: got by opening a terminal, by TIOCSCTTY, not got, lost; /dev/tty with them.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <termios.h>
 
 #include "probe_calls.h"
@@ -152,6 +156,32 @@ static void read_back(void *arg)
 			   result(read(fd, buf, 1)), done();
 }
 
+static volatile sig_atomic_t trapped;
+
+static void on_trap(int sig)
+{
+	trapped++;
+}
+
+/* It has a filter of its own that answers ioctl with a signal: that is for its own calls alone. */
+static void with_filter(void *arg)
+{
+	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog program = {N(code), code};
+	int fd;
+
+	setsid();
+	signal(SIGSYS, on_trap);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		die("filter");
+	say("a filter that answers ioctl"), fd = (int)x_open(slave_name, O_RDWR, 0), result(fd < 0 ? -1 : 0);
+	say(" %d signals", trapped), ioctl(fd, TIOCSCTTY, 0), say(", %d by its own", trapped), done();
+}
+
 static void each(void (*fn)(void *), int flags)
 {
 	int status;
@@ -170,7 +200,7 @@ static void terminals(void)
 
 	for (size_t i = 0; i < N(flags); i++)
 		each(by_opening, flags[i]);
-	each(by_peer, 0), each(not_leader, 0), each(leader_with, 0), each(read_back, 0);
+	each(by_peer, 0), each(not_leader, 0), each(leader_with, 0), each(read_back, 0), each(with_filter, 0);
 }
 
 static pid_t waiter(void)

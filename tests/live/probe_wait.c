@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/time.h>
 
 #include "probe_calls.h"
@@ -167,4 +169,73 @@ static void waits(void)
 	timers(), crowded(), peers(), stopped();
 }
 
-const struct section wait_sections[] = {{"waits", waits}, {NULL, NULL}};
+static volatile int idle_tid;
+
+static void *idle(void *arg)
+{
+	idle_tid = (int)syscall(SYS_gettid);
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void *change_often(void *arg)
+{
+	for (;;)
+		syscall(SYS_setresuid, -1, -1, -1);
+	return arg;
+}
+
+/* An exec that waits for a thread that is dead, and whose tracer does not ask for it. */
+static void exec_without_end(int to_tracer, int ready)
+{
+	pthread_t t;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	pthread_create(&t, NULL, idle, NULL);
+	while (!idle_tid)
+		nap_ms(1);
+	write(to_tracer, (const void *)&idle_tid, sizeof(idle_tid));
+	nap_ms(200);
+	for (int i = 0; i < MANY; i++)
+		pthread_create(&t, NULL, change_often, NULL);
+	nap_ms(50), write(ready, "r", 1);
+	execl("/proc/self/exe", "probe", "mark", (char *)NULL);
+	_exit(1);
+}
+
+static void another_user(void *arg)
+{
+	(void)arg;
+	say("setuid"), result(syscall(SYS_setuid, 1234));
+	say(" open"), result(x_open("made", O_CREAT | O_WRONLY, 0600) < 0 ? -1 : 0), done();
+}
+
+/* Meanwhile others become who they like, and are themselves. */
+static void exec_waits(void)
+{
+	int to_tracer[2], ready[2], tid;
+	pid_t tracer, waiting;
+	char c;
+
+	fflush(stdout);
+	if (pipe(to_tracer) < 0 || pipe(ready) < 0 || chmod(".", 0777) < 0)
+		die("exec_waits");
+	tracer = fork();
+	if (tracer == 0) {
+		read(to_tracer[0], &tid, sizeof(tid));
+		ptrace(PTRACE_SEIZE, tid, 0, 0);
+		for (;;)
+			pause();
+	}
+	waiting = fork();
+	if (waiting == 0)
+		exec_without_end(to_tracer[1], ready[1]);
+	read(ready[0], &c, 1), nap_ms(200);
+	in_child(another_user, NULL);
+	/* In this order, or it would begin. */
+	kill(waiting, SIGKILL), kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0), waitpid(waiting, NULL, 0);
+}
+
+const struct section wait_sections[] = {{"waits", waits}, {"execwaits", exec_waits}, {NULL, NULL}};

@@ -178,4 +178,17 @@ inside --log-only "$call" trunc "$out/f"
 same '--log-only: done' "0 ${#before}>0" "$answer ${#before}>$(stat -c %s "$out/f")"
 if [[ $said == *log-only* ]]; then pass '--log-only: a warning'; else fail '--log-only: a warning' "$said"; fi
 same '--log-only: recorded' 1 "$(events '"op":"write"')"
+says() { case $said in *"$2"*) pass "$1" ;; *) fail "$1" "$said" ;; esac; }
+says '--log-only: it would be' "write $out/f would be refused: no allow_write covers it"
+
+# What the line says.
+policy "allow_own = $shared"
+inside "$call" excl "$shared/theirdir/new"
+says "a directory that is another's" ': its directory was not made by this session'
+inside "$call" excl "$out/.profile"
+says 'a protected name that no rule opens' "(to allow: allow_write = $out/.profile and allow_protected = $out/.profile)"
+policy "deny_read = $out/.*_history"
+echo x >"$out/.some_history"
+inside "$call" readat "$out/.some_history"
+same 'a history is refused in silence' 'EPERM  1' "$answer $said $(events)"
 finish

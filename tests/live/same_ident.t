@@ -12,6 +12,7 @@ for policy in fast reads; do
 	differ probe $policy identities identitythreads identityvfork
 done
 differ probe-raw reads identities
+differ probe fast execwaits
 has probe-musl && differ probe-musl fast identities identityvfork
 # Where root has no SYS_PTRACE, as in containers, a process is opened again after the change, so that its directory and its
 # descriptors can be looked up; but not where real, effective and saved ids differ or did.

@@ -83,6 +83,48 @@ leave 'one that is stopped' "sh -c 'echo \$\$ >$in/pid; kill -STOP \$\$; sleep 3
 rm -f "$in/done"
 run sh -c "sh -c 'trap \"echo done >$in/done; exit\" TERM; echo \$\$ >$in/pid; while :; do sleep 0.05; done' & until [ -s $in/pid ]; do sleep 0.02; done; sleep 0.1" >/dev/null 2>&1
 same 'a leftover may clean up' 'done' "$(cat "$in/done" 2>/dev/null)"
+rm -f "$in/done" "$in/fifo"
+mkfifo "$in/fifo"
+printf '[filesystem]\nallow_write = %s\ndeny_read = %s/none\n' "$in" "$out" >"$work/reads.ini"
+rm -f "$in/pid"
+"$CORDON" -p "$work/reads.ini" bash -c 'bash -c '\''trap "echo done >'"$in"'/done; exit" TERM; echo >'"$in"'/pid; : <'"$in"'/fifo'\'' & until [ -s '"$in"'/pid ]; do sleep 0.02; done; sleep 0.2' >/dev/null 2>&1
+same 'and one that waits in an open' 'done' "$(cat "$in/done" 2>/dev/null)"
+rm -f "$in/fifo"
+
+# What the user started before, in the shell that became cordon, is none of the session.
+alive() { # alive PID...: how many are
+	local n=0 pid
+	for pid; do gone "$pid" || n=$((n + 1)); done
+	echo $n
+}
+# Starts a shell with a child, and one that gets an orphan while the session runs; it becomes cordon, which runs $1.
+with_older() {
+	exec sh -c "sleep 60 & echo \$! >>$work/older
+		sh -c 'sleep 0.05; sh -c \"sleep 60 & echo \\\$! >>$work/older\" & exec sleep 60' & echo \$! >>$work/older
+		exec '$CORDON' -p '$policy' sh -c '$1'" >/dev/null 2>&1
+}
+spared() { # spared WHAT
+	local older
+	mapfile -t older <"$work/older"
+	same "$1" "18 18" "${#older[@]} $(alive "${older[@]}")"
+	kill -KILL "${older[@]}" 2>/dev/null
+	rm -f "$work/older"
+}
+for _ in 1 2 3 4 5 6; do (with_older 'sleep 0.3'); done
+spared 'older processes live on'
+left=0
+for _ in 1 2 3 4 5 6; do
+	rm -f "$in/pid"
+	with_older "setsid sleep 60 & echo \$PPID \$! >$in/pid.new; mv $in/pid.new $in/pid; wait" &
+	until_true [ -s "$in/pid" ]
+	sleep 0.3
+	read -r super inside <"$in/pid"
+	kill -KILL "$super"
+	wait $! 2>/dev/null
+	gone "$inside" || left=$((left + 1))
+done
+spared 'and when the supervisor is killed'
+same 'but the session is ended' 0 $left
 
 # Signals to cordon reach the command.
 for sig in TERM INT HUP USR1 USR2 QUIT; do

@@ -12,11 +12,15 @@ if is_root; then
 	"${as[@]}" "$CORDON" -V >/dev/null 2>&1 || { echo '1..0 # SKIP others cannot run cordon where it is'; exit 0; }
 fi
 tree=$work/tree
-mkdir "$tree"
+bin=$work/bin # what the command could have written is not started where there are rules about reading
+mkdir "$tree" "$bin"
 chmod 777 "$tree"
+chmod 755 "$bin"
 for program in shut shut-dynamic; do
-	install -m 711 "$LIVE_BUILD/$program" "$tree/$program"
-	is_root || chmod 111 "$tree/$program"
+	for dir in "$bin" "$tree"; do
+		install -m 711 "$LIVE_BUILD/$program" "$dir/$program"
+		is_root || chmod 111 "$dir/$program"
+	done
 done
 reason='lets nobody read this program'
 confined() { # confined POLICY COMMAND...
@@ -26,13 +30,16 @@ confined() { # confined POLICY COMMAND...
 	(cd "$tree" && rm -f made && timeout 20 "${as[@]}" "$CORDON" -p "$work/policy.ini" -- "$@" 2>"$work/err")
 }
 for policy in fast reads; do
-	same "it runs, policy $policy" 'dumpable 0, uid is own: 1' "$(confined $policy ./shut say)"
-	same "what it is asked about is refused, policy $policy" 'open: Operation not permitted' "$(confined $policy ./shut write)"
+	same "it runs, policy $policy" 'dumpable 0, uid is own: 1' "$(confined $policy "$bin/shut" say)"
+	same "what it is asked about is refused, policy $policy" 'open: Operation not permitted' "$(confined $policy "$bin/shut" write)"
 	check "with a reason, policy $policy" grep -q "$reason" "$work/err"
 	check "and nothing is made, policy $policy" test ! -e "$tree/made"
-	same "what it starts can be read, policy $policy" text "$(confined $policy ./shut exec)"
+	same "what it starts can be read, policy $policy" text "$(confined $policy "$bin/shut" exec)"
 done
-same 'with libraries, policy fast' 'dumpable 0, uid is own: 1' "$(confined fast ./shut-dynamic say)"
+same 'with libraries, policy fast' 'dumpable 0, uid is own: 1' "$(confined fast "$bin/shut-dynamic" say)"
+same 'where it can be written, policy fast' 'dumpable 0, uid is own: 1' "$(confined fast ./shut say)"
+same 'where it can be written, policy reads' '' "$(confined reads ./shut say)"
+check 'with a reason' grep -q 'could start what may not be read' "$work/err"
 
 # In a container, where root has no SYS_PTRACE: one that took another effective user for a while.
 if is_root && command -v python3 >/dev/null && ! ((0x$(sed -n 's/^CapPrm:\t//p' /proc/self/status) >> 19 & 1)); then

@@ -9,6 +9,9 @@ static const struct {
 	 "f:2: unknown key 'alow_write' in [filesystem]; did you mean 'allow_write'?\n"},
 	{"[filesystem]\nallow_domain = a.b\n",
 	 "f:2: unknown key 'allow_domain' in [filesystem]; it belongs to [network]\n"},
+	{"[exec]\nallow_exec = /bin\n[environment]\nFOO = bar\n",
+	 "f:2: unknown key 'allow_exec' in [exec]; it is 'allow' in [exec]\n"
+	 "f:4: unknown key 'FOO' in [environment]; a variable is given as 'set = FOO=...'\n"},
 	{"[filesystem]\nxyzzy = 1\n", "f:2: unknown key 'xyzzy' in [filesystem]\n"},
 	{"[filesytem]\nallow_write = .\n", "f:1: unknown section [filesytem]; did you mean [filesystem]?\n"},
 	{"[Filesystem]\n", "f:1: unknown section [Filesystem]; did you mean [filesystem]?\n"},

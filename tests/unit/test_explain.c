@@ -103,12 +103,29 @@ static void refused_by_default(void **state)
 	       "allow_write = /home/user/x"});
 }
 
-static void two_lines_are_none(void **state)
+static void done_all_the_same(void **state)
+{
+	char buf[64];
+
+	(void)state;
+	assert_string_equal(policy_say_would("write /x refused: no rule", buf, sizeof(buf)),
+			    "write /x would be refused: no rule");
+	assert_string_equal(policy_say_would("a signal was refused", buf, sizeof(buf)),
+			    "a signal would be refused");
+	assert_string_equal(policy_say_would("x", buf, sizeof(buf)), "x");
+	policy_say_would("write /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa refused: no rule at all covers it",
+			 buf, sizeof(buf));
+	assert_true(strlen(buf) < sizeof(buf));
+}
+
+static void two_lines(void **state)
 {
 	struct fixture *x = fixture_new("protect /**/p; deny_read /r; allow_unix_socket /s; deny_read /s/n");
 
 	(void)state;
-	CHECK(x, {"write f /w/p", "write /w/p refused by protect = /**/p (t.ini:1)", ""},
+	CHECK(x,
+	      {"write f /w/p", "write /w/p refused by protect = /**/p (t.ini:1)",
+	       "allow_write = /w/p and allow_protected = /w/p"},
 	      {"connect f /r/s", "connect /r/s refused: no allow_unix_socket covers it", ""},
 	      {"connect f /s/n/x", "connect /s/n/x refused by deny_read = /s/n (t.ini:4)",
 	       "allow_read = /s/n/x"});
@@ -231,7 +248,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_by_rules),
 		cmocka_unit_test(refused_by_default),
-		cmocka_unit_test(two_lines_are_none),
+		cmocka_unit_test(two_lines),
+		cmocka_unit_test(done_all_the_same),
 		cmocka_unit_test(allowed),
 		cmocka_unit_test(odd_bytes),
 		cmocka_unit_test(short_buffers),

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
@@ -46,6 +47,25 @@ static void keys_are_apart(void **state)
 	sysv_end(b);
 	for (enum sysv_kind k = 0; k < SYSV_KINDS; k++)
 		assert_int_equal(sysv_get(b, k, key_of(1), 1, 0), -ENOENT);
+}
+
+/* A call that is late, of a caller that was ended, leaves nothing behind. */
+static void closed(void **state)
+{
+	struct sysv *t = sysv_new();
+	struct mqueues *q = mqueues_new();
+
+	(void)state;
+	assert_true(sysv_get(t, SYSV_SHM, key_of(5), 1, MAKE) >= 0);
+	sysv_close(t);
+	mqueues_close(q);
+	for (enum sysv_kind k = 0; k < SYSV_KINDS; k++) {
+		assert_int_equal(sysv_get(t, k, key_of(6), 1, MAKE), -ENOSPC);
+		assert_int_equal(sysv_get(t, k, IPC_PRIVATE, 1, MAKE), -ENOSPC);
+	}
+	assert_int_equal(mqueues_open(q, "late", O_RDWR | O_CREAT, 0600, NULL), -ENOSPC);
+	sysv_end(t);
+	mqueues_end(q);
 }
 
 /* An object with the key as the outside has it is not met; what an outsider removes may be made again. */
@@ -129,11 +149,9 @@ static void queues(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_apart),
-		cmocka_unit_test(outsiders),
-		cmocka_unit_test(removed_but_attached),
-		cmocka_unit_test(many_private),
-		cmocka_unit_test(queues),
+		cmocka_unit_test(keys_are_apart), cmocka_unit_test(closed),
+		cmocka_unit_test(outsiders),	  cmocka_unit_test(removed_but_attached),
+		cmocka_unit_test(many_private),	  cmocka_unit_test(queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

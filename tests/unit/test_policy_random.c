@@ -310,11 +310,19 @@ static void same_beneath_is_true(void **state)
 	assert_true(same > asked / 20);
 }
 
+static void add_line(struct fixture *x, const char *line)
+{
+	char rule[PATHS_MAX];
+
+	snprintf(rule, sizeof(rule), "%.*s %s", (int)(strchr(line, ' ') - line), line, strchr(line, '=') + 2);
+	fixture_parse(x, rule);
+}
+
 /* A suggestion, once added, has to work. */
 static void check_suggestion(const struct fixture *x, const struct request *q)
 {
 	struct verdict v = policy_decide(x->p, q), w;
-	char line[PATHS_MAX], rules[PATHS_MAX];
+	char line[PATHS_MAX], *and;
 	struct fixture *y;
 
 	policy_suggest(x->p, q, &v, line, sizeof(line));
@@ -323,9 +331,12 @@ static void check_suggestion(const struct fixture *x, const struct request *q)
 	assert_int_not_equal(v.decision, VERDICT_ALLOW);
 	y = shuffled(x);
 	policy_free(y->p);
-	snprintf(rules, sizeof(rules), "%.*s %s", (int)(strchr(line, ' ') - line), line,
-		 strchr(line, '=') + 2);
-	fixture_parse(y, rules);
+	and = strstr(line, " and ");
+	if (and)
+		add_line(y, and+5);
+	if (and)
+		*and = '\0';
+	add_line(y, line);
 	y->p = policy_new(&y->cfg, &y->faults);
 	w = policy_decide(y->p, q);
 	if (w.decision != VERDICT_ALLOW) {

@@ -7,11 +7,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "supervisor/elf.h"
 #include "supervisor/program.h"
 
 static bool parse(const char *text, size_t n, char name[PROGRAM_HEAD])
@@ -86,7 +88,7 @@ static bool loads(const struct file *f, size_t size)
 	bool loader;
 
 	assert_int_equal(write(fd, f, size), (ssize_t)size);
-	loader = program_is_loader(fd);
+	loader = elf_is_loader(fd);
 	close(fd);
 	return loader;
 }
@@ -104,6 +106,7 @@ static struct file shared_object(void)
 
 	memcpy(f.eh.e_ident, ELFMAG, SELFMAG);
 	f.eh.e_ident[EI_CLASS] = ELFCLASS64;
+	f.eh.e_phentsize = sizeof(Elf64_Phdr);
 	return f;
 }
 
@@ -135,27 +138,84 @@ static void test_loaders(void **state)
 	assert_false(loads(&f, 3));
 }
 
+static bool asks(const void *f, size_t size, char name[PATH_MAX])
+{
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+	bool found;
+
+	assert_int_equal(write(fd, f, size), (ssize_t)size);
+	found = elf_loader(fd, name);
+	close(fd);
+	return found;
+}
+
+static void test_asked_loader(void **state)
+{
+	struct file f = shared_object();
+	struct {
+		Elf32_Ehdr eh;
+		Elf32_Phdr ph;
+		char name[8];
+	} narrow = {.eh = {.e_type = ET_EXEC,
+			   .e_phoff = sizeof(Elf32_Ehdr),
+			   .e_phentsize = sizeof(Elf32_Phdr),
+			   .e_phnum = 1},
+		    .ph = {.p_type = PT_INTERP,
+			   .p_offset = sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr),
+			   .p_filesz = 5},
+		    .name = "/lib"};
+	char name[PATH_MAX];
+
+	(void)state;
+	assert_false(asks(&f, sizeof(f), name));
+	memcpy(f.dyn, "/ld", 4);
+	for (int i = 0; i < 2; i++) /* the first counts */
+		f.ph[i] = (Elf64_Phdr){.p_type = PT_INTERP,
+				       .p_offset = offsetof(struct file, dyn) + (size_t)i,
+				       .p_filesz = 4 - (size_t)i};
+	assert_true(asks(&f, sizeof(f), name));
+	assert_string_equal(name, "/ld");
+	/* What the kernel does not take. */
+	f.ph[0].p_filesz = 3;
+	assert_false(asks(&f, sizeof(f), name));
+	f.ph[0].p_filesz = 1;
+	assert_false(asks(&f, sizeof(f), name));
+	f.ph[0].p_filesz = PATH_MAX + 1;
+	assert_false(asks(&f, sizeof(f), name));
+	f.ph[0].p_filesz = 4;
+	f.ph[0].p_offset = UINT64_MAX;
+	assert_false(asks(&f, sizeof(f), name));
+	f.ph[0].p_offset = offsetof(struct file, dyn);
+	f.eh.e_ident[EI_CLASS] = ELFCLASS32; /* it does not ask for that */
+	assert_true(asks(&f, sizeof(f), name));
+	f.eh.e_phnum = 0xffff;
+	assert_false(asks(&f, sizeof(f), name));
+
+	memcpy(narrow.eh.e_ident, ELFMAG, SELFMAG);
+	assert_true(asks(&narrow, sizeof(narrow), name));
+	assert_string_equal(name, "/lib");
+}
+
 static void test_real(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
 	assert_true(fd >= 0);
-	assert_false(program_is_loader(fd));
+	assert_false(elf_is_loader(fd));
 	close(fd);
 	fd = open("/lib64/ld-linux-x86-64.so.2", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		skip();
-	assert_true(program_is_loader(fd));
+	assert_true(elf_is_loader(fd));
 	close(fd);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_loaders),
+		cmocka_unit_test(test_lines),	cmocka_unit_test(test_long),
+		cmocka_unit_test(test_loaders), cmocka_unit_test(test_asked_loader),
 		cmocka_unit_test(test_real),
 	};
 
