@@ -33,6 +33,17 @@
 /* si_code of a SIGSYS that a seccomp filter raised; glibc 2.36 does not name it. */
 #define COMPAT_SYS_SECCOMP 1
 
+/* linux/fs.h of 6.11 and later. */
+struct compat_procmap_query {
+	uint64_t size, query_flags, query_addr;
+	uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
+	uint32_t dev_major, dev_minor, vma_name_size, build_id_size;
+	uint64_t vma_name_addr, build_id_addr;
+};
+#define COMPAT_PROCMAP_QUERY		_IOWR('f', 17, struct compat_procmap_query)
+#define COMPAT_PROCMAP_WRITABLE		0x02
+#define COMPAT_PROCMAP_COVERING_OR_NEXT 0x10
+
 /* linux/landlock.h of 6.12 and later. */
 struct compat_landlock_ruleset_attr {
 	uint64_t handled_access_fs;

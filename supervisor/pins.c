@@ -84,6 +84,12 @@ static struct pin *find(struct pins *p, pid_t tgid)
 	return NULL;
 }
 
+bool pins_is_same(const struct pin_owner *a, const struct pin_owner *b)
+{
+	return a->tgid == b->tgid && a->start == b->start && a->forked == b->forked &&
+	       (a->stack == b->stack || !a->stack || !b->stack);
+}
+
 void pins_put(struct pins *p, const struct pin_owner *o, int mem)
 {
 	struct pin *pin;
@@ -115,7 +121,7 @@ int pins_get(struct pins *p, const struct pin_owner *o)
 
 	pthread_mutex_lock(&p->lock);
 	pin = find(p, o->tgid);
-	if (pin && pin->owner.start == o->start && pin->owner.forked == o->forked) {
+	if (pin && pins_is_same(&pin->owner, o)) {
 		fd = fcntl(pin->mem, F_DUPFD_CLOEXEC, 3);
 		fd = fd < 0 ? -errno : fd;
 	}

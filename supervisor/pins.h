@@ -25,7 +25,12 @@ struct pin_owner {
 	pid_t tgid;
 	unsigned long long start;
 	bool forked; /* has not run exec since it was forked: a child of vfork leaves living memory behind by exec */
+	unsigned long long
+		stack; /* where its program's first one is, which exec chooses anew; 0: not shown */
 };
+
+/* The same process and, as far as is shown, program. */
+bool pins_is_same(const struct pin_owner *a, const struct pin_owner *b);
 
 /* Keeps mem for the process, in the place of an earlier one. Takes over mem. */
 void pins_put(struct pins *p, const struct pin_owner *o, int mem);

@@ -11,15 +11,16 @@
 
 #include "supervisor/caps.h"
 #include "supervisor/compat.h"
+#include "supervisor/dumpable.h"
 #include "supervisor/ident.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/maps.h"
 #include "supervisor/member.h"
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
-	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx),
-	  OWN_READ_LIMIT);
+	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx), OWN_READ_LIMIT);
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;
@@ -57,13 +58,15 @@ static int open_proc(struct call *c, const char *name, int flags)
 	return fd;
 }
 
+/* Also what is shown only to those who may look. */
 static bool pin_owner(const struct session *s, pid_t tgid, struct pin_owner *o)
 {
 	struct member_stat st;
 
-	if (!member_stat(s, tgid, &st))
+	if (!dumpable_look(s, tgid, &st))
 		return false;
-	*o = (struct pin_owner){.tgid = tgid, .start = st.start, .forked = st.flags & MEMBER_FORKED};
+	*o = (struct pin_owner){
+		.tgid = tgid, .start = st.start, .forked = st.flags & MEMBER_FORKED, .stack = st.stack};
 	return true;
 }
 
@@ -91,18 +94,21 @@ static int open_mem(struct call *c, int flags, bool *pinned)
 	return fd == -ENOENT && *pinned ? -EPERM : fd;
 }
 
+/* It is the owner's memory if that was there before and after it was opened, as the same program. */
 static void pin(struct call *c, pid_t tgid)
 {
-	struct pin_owner o;
+	struct pin_owner before, after;
 	char name[32];
 	int mem;
 
+	if (!pin_owner(c->s, tgid, &before))
+		return;
 	snprintf(name, sizeof(name), "%d/mem", tgid);
 	mem = try_proc(c, name, O_RDWR);
 	if (mem < 0)
 		return;
-	if (pin_owner(c->s, tgid, &o))
-		pins_put(c->s->pins, &o, mem);
+	if (pin_owner(c->s, tgid, &after) && pins_is_same(&before, &after) && tracee_check(c) == 0)
+		pins_put(c->s->pins, &after, mem);
 	else
 		close(mem);
 }
@@ -138,16 +144,41 @@ static ssize_t mem_read(struct call *c, uint64_t addr, void *buf, size_t len, bo
 	return mem_end(fd, n);
 }
 
+static ssize_t write_checked(struct call *c, int mem, int maps, uint64_t addr, const void *buf, size_t len)
+{
+	ssize_t n = tracee_check(c);
+
+	if (n == 0 && maps >= 0)
+		n = maps_writable(maps, addr, len);
+	else if (maps >= 0)
+		close(maps);
+	else if (n == 0)
+		n = (ssize_t)len;
+	if (n <= 0)
+		return n;
+	n = pwrite(mem, buf, (size_t)n, (off_t)addr);
+	return n < 0 ? -errno : n;
+}
+
+/*
+ * The descriptors hold the caller's memory. Once it is known that the caller still waited when they were opened, it
+ * does not matter whose its number is. A program that is shut shows no maps: there what is mapped can be written.
+ */
 static ssize_t mem_write(struct call *c, uint64_t addr, const void *buf, size_t len)
 {
+	char name[32];
 	bool pinned;
-	int fd = open_mem(c, O_WRONLY, &pinned);
-	ssize_t n;
+	int mem = open_mem(c, O_WRONLY, &pinned), maps = -1;
 
-	if (fd < 0)
-		return fd;
-	n = pwrite(fd, buf, len, (off_t)addr);
-	return mem_end(fd, n < 0 ? -errno : n);
+	if (mem < 0)
+		return mem;
+	if (!pinned) {
+		snprintf(name, sizeof(name), "%d/maps", c->tid);
+		maps = try_proc(c, name, O_RDONLY);
+		if (maps < 0)
+			return mem_end(mem, maps);
+	}
+	return mem_end(mem, write_checked(c, mem, maps, addr, buf, len));
 }
 
 /* Reads up to len bytes that lie in one page. */
@@ -210,20 +241,30 @@ int tracee_read(struct call *c, uint64_t addr, void *buf, size_t len)
 	return 0;
 }
 
+/*
+ * Where /proc is mounted read-only there is only the number. One that waits dies by SIGKILL alone; its number would have to
+ * be another's before the next line runs.
+ */
+static ssize_t vm_write(struct call *c, uint64_t addr, const void *buf, size_t len)
+{
+	struct iovec local = {(void *)(uintptr_t)buf, len}, remote = {(void *)(uintptr_t)addr, len};
+	ssize_t n = tracee_check(c);
+
+	if (n < 0)
+		return n;
+	n = process_vm_writev(c->tid, &local, 1, &remote, 1, 0);
+	return n < 0 ? -errno : n;
+}
+
 int tracee_write(struct call *c, uint64_t addr, const void *buf, size_t len)
 {
-	struct iovec local = {(void *)(uintptr_t)buf, len}, remote;
-	ssize_t n;
+	ssize_t n = 0;
 
-	if (len == 0)
-		return 0;
 	addr = untagged(addr);
-	remote = (struct iovec){(void *)(uintptr_t)addr, len};
-	n = process_vm_writev(c->tid, &local, 1, &remote, 1, 0);
-	if (n < 0 && (errno == EPERM || errno == ENOSYS))
+	if (len > 0)
 		n = mem_write(c, addr, buf, len);
-	else if (n < 0)
-		n = -errno;
+	if (n == -EROFS)
+		n = vm_write(c, addr, buf, len);
 	if (n < 0)
 		return (int)n;
 	return (size_t)n == len ? 0 : -EFAULT;
@@ -364,13 +405,6 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 	return n;
 }
 
-static ssize_t read_file(struct session *s, const char *name, char *buf, size_t size)
-{
-	int fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : read_all(fd, buf, size);
-}
-
 int tracee_fd_flags(struct call *c, int fd)
 {
 	char name[48], buf[4096];
@@ -422,77 +456,4 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 int tracee_check(struct call *c)
 {
 	return c->s->asking || c->held || notify_valid(c->s->listener, c->id) ? 0 : -ESRCH;
-}
-
-static const char *field(const char *buf, const char *key)
-{
-	const char *p = strstr(buf, key);
-
-	return p ? p + strlen(key) : NULL;
-}
-
-static void parse_ids(const char *p, unsigned out[4])
-{
-	for (int i = 0; p && i < 4; i++)
-		out[i] = (unsigned)strtoul(p, (char **)&p, 10);
-}
-
-static int parse_groups(const char *p, gid_t *groups, int max)
-{
-	int n = 0;
-
-	while (p && *p != '\n' && *p) {
-		char *end;
-		unsigned long g = strtoul(p, &end, 10);
-
-		if (end == p)
-			break;
-		if (n == max)
-			return -1;
-		groups[n++] = (gid_t)g;
-		p = end;
-		while (*p == ' ')
-			p++;
-	}
-	return n;
-}
-
-static uint64_t parse_hex(const char *p)
-{
-	return p ? strtoull(p, NULL, 16) : 0;
-}
-
-int tracee_status(struct session *s, pid_t tid, struct tracee_status *st)
-{
-	char name[32], buf[4096];
-	const char *p;
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "%d/status", tid);
-	n = read_file(s, name, buf, sizeof(buf));
-	if (n < 0)
-		return (int)n;
-	/* The command name comes first and is the workload's; the kernel escapes newlines in it. */
-	p = strchr(buf, '\n');
-	if (!p)
-		return -EIO;
-	memset(st, 0, sizeof(*st));
-	n = 0;
-	st->umask = field(p, "\nUmask:\t") ? (mode_t)strtoul(field(p, "\nUmask:\t"), NULL, 8) : 0;
-	if (!field(p, "\nTgid:\t") || !field(p, "\nUid:\t") || !field(p, "\nGid:\t") ||
-	    !field(p, "\nUmask:\t") || !field(p, "\nCapEff:\t"))
-		return -EIO;
-	st->tgid = (pid_t)strtol(field(p, "\nTgid:\t"), NULL, 10);
-	st->ppid = field(p, "\nPPid:\t") ? (pid_t)strtol(field(p, "\nPPid:\t"), NULL, 10) : 0;
-	st->tracer = field(p, "\nTracerPid:\t") ? (pid_t)strtol(field(p, "\nTracerPid:\t"), NULL, 10) : 0;
-	parse_ids(field(p, "\nUid:\t"), st->uid);
-	parse_ids(field(p, "\nGid:\t"), st->gid);
-	st->n_groups =
-		parse_groups(field(p, "\nGroups:\t"), st->groups, sizeof(st->groups) / sizeof(*st->groups));
-	st->cap_effective = parse_hex(field(p, "\nCapEff:\t"));
-	st->sig_pending = parse_hex(field(p, "\nSigPnd:\t"));
-	st->sig_shared_pending = parse_hex(field(p, "\nShdPnd:\t"));
-	st->sig_blocked = parse_hex(field(p, "\nSigBlk:\t"));
-	st->threads = field(p, "\nThreads:\t") ? (int)strtol(field(p, "\nThreads:\t"), NULL, 10) : 0;
-	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * What the supervisor learns from a caller: memory, working directory, descriptors, status. The only file that
+ * What the supervisor learns from a caller: memory, working directory, descriptors, status. The only module that
  * reads them. Each value is copied once; a handler calls tracee_check() after its last copy and before its
  * first effect, which proves that all came from the caller and not from a later process with its number.
  *
@@ -17,7 +17,8 @@
 /* Copies exactly len bytes. -EFAULT when the caller's memory is not readable there, -EPERM when the kernel
  * lets the supervisor read nothing of this caller. */
 int tracee_read(struct call *c, uint64_t addr, void *buf, size_t len);
-/* Writes exactly len bytes into the caller's memory. */
+/* Writes exactly len bytes into the caller's memory, where it may itself, or less and gives -EFAULT. -ESRCH when it is
+ * gone: nothing was written, to nobody. */
 int tracee_write(struct call *c, uint64_t addr, const void *buf, size_t len);
 /* Copies a path into buf (PATH_MAX bytes). Returns its length, -EFAULT or -ENAMETOOLONG. */
 int tracee_path(struct call *c, uint64_t addr, char *buf);

@@ -158,6 +158,26 @@ static void readlink_fds(void)
 	close(p[1]);
 }
 
+/* What the program may not write itself, nobody writes for it. */
+static void readlink_into_closed(void)
+{
+	static const int prot[] = {PROT_READ, PROT_NONE, PROT_READ | PROT_EXEC, PROT_WRITE};
+
+	for (size_t i = 0; i < N(prot); i++) {
+		char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED || mprotect(p + 4096, 4096, prot[i]) < 0)
+			die("mmap");
+		for (int before = 0; before < 3; before++) {
+			say("readlink(link) %d before a page of protection %d", 2 * before, prot[i]);
+			result(x_readlink(AT_FDCWD, "link", p + 4096 - 2 * before, 9)), done();
+		}
+		mprotect(p + 4096, 4096, PROT_READ);
+		say("left"), say_bytes(p + 4096, 8), done();
+		munmap(p, 8192);
+	}
+}
+
 static void readlinks(void)
 {
 	static const char *const magic[] = {"/proc/self",	   "/proc/thread-self",
@@ -188,6 +208,7 @@ static void readlinks(void)
 		say("of a file"), result(x_readlink(AT_FDCWD, "file", bad[i].to, bad[i].size)), done();
 		say("path"), result(x_readlink(AT_FDCWD, bad[i].to, name, 9)), done();
 	}
+	readlink_into_closed();
 	say("bad directory"), result(x_readlink(999, "link", name, 9)), done();
 	say("of a file"), result(x_readlink(open("file", O_RDONLY), "link", name, 9)), done();
 }

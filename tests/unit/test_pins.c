@@ -46,9 +46,9 @@ static void test_owner(void **state)
 {
 	const char text[] = "here";
 	struct pins *p = pins_new();
-	struct pin_owner o = {.tgid = start(), .start = 5, .forked = true}, other = o;
+	struct pin_owner o = {.tgid = start(), .start = 5, .forked = true, .stack = 7}, other = o;
 	char copy[sizeof(text)];
-	int fd;
+	int fd, fd2;
 
 	(void)state;
 	assert_int_equal(pins_get(p, &o), -ENOENT);
@@ -64,6 +64,13 @@ static void test_owner(void **state)
 	other = o;
 	other.forked = false; /* it has run exec since */
 	assert_int_equal(pins_get(p, &other), -ENOENT);
+	other = o;
+	other.stack = 8; /* the same, where a child has its old memory */
+	assert_int_equal(pins_get(p, &other), -ENOENT);
+	other.stack = 0; /* not shown */
+	fd2 = pins_get(p, &other);
+	assert_true(fd2 >= 0);
+	close(fd2);
 	other = o;
 	other.tgid++;
 	assert_int_equal(pins_get(p, &other), -ENOENT);
