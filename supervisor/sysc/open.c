@@ -372,11 +372,27 @@ static void do_open(struct call *c, const struct opening *q)
 	fail(c, EAGAIN);
 }
 
+/* The kernel takes the path, then looks for a number, and only then looks at the object. */
+static bool lacks_number(struct call *c, uint64_t path)
+{
+	int rc;
+
+	if (tracee_has_free_number(c))
+		return false;
+	rc = tracee_path(c, path, c->path[0]);
+	if (rc == -EPERM)
+		return false;
+	path_copy_failed(c, rc > 0 ? -EMFILE : rc == 0 ? -ENOENT : rc);
+	return true;
+}
+
 static void handle_open(struct call *c, int dirfd, int path, int flags, mode_t mode)
 {
 	struct opening q = {
 		.dirfd = dirfd, .addr = c->arg[path], .flags = flags & OPENFLAGS_KNOWN, .mode = mode & 07777};
 
+	if ((flags & O_PATH) && lacks_number(c, c->arg[path]))
+		return;
 	if (flags & O_PATH)
 		look(c, dirfd, path, flags & O_NOFOLLOW ? RESOLVE_NOFOLLOW : 0, LOOK_ENTER);
 	else

@@ -271,8 +271,10 @@ static void limits(void)
 {
 	struct rlimit old, r;
 	int fds[64], n = 0;
+	static const char *const looked[] = {"f", "none", "f/x", "closed/x", "", "/proc/1/root/x"};
 
 	fresh_file("f", "x", 0644);
+	mkdir("closed", 0);
 	getrlimit(RLIMIT_NOFILE, &old);
 	r = old;
 	r.rlim_cur = 20;
@@ -286,6 +288,9 @@ static void limits(void)
 		done();
 	say("truncate by open"), result(x_open("f", O_RDWR | O_TRUNC, 0644)), describe("f"), done();
 	say("open with O_TMPFILE"), result(x_open(".", O_RDWR | O_TMPFILE, 0600)), done();
+	for (size_t i = 0; i < N(looked); i++)
+		say("O_PATH of '%s'", looked[i]), result(x_open(looked[i], O_PATH, 0)), done();
+	say("O_PATH of no address"), result(x_open(NULL, O_PATH, 0)), done();
 	say("mkdir"), result(x_mkdir("dir", 0777)), describe("dir"), done();
 	close(fds[5]);
 	say("after a close"), result(x_open("f", O_RDWR, 0)), done();

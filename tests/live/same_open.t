@@ -7,6 +7,7 @@ sections="open openat2 args names addresses dirfds modes denied limits"
 differ probe fast $sections
 differ probe-raw fast open dirfds limits
 differ probe-raw reads openat $sections
+differ probe hide limits
 for variant in probe-static probe-musl; do
 	has "$variant" && differ "$variant" fast args names addresses dirfds modes denied limits
 done
