@@ -260,6 +260,11 @@ static void print_notes(struct call *c, const struct answer *an, const struct ve
 		print_shown(an->asked, strlen(an->asked));
 		putchar('\n');
 	}
+	if (an->found) {
+		fputs("  note: a name alone is looked for along PATH, which has it as ", stdout);
+		print_shown(an->found, strlen(an->found));
+		putchar('\n');
+	}
 	if (!an->exists)
 		printf("  note: it does not exist%s; judged by its name\n",
 		       an->fd < 0 ? ", nor does the directory for it" : "");
@@ -336,7 +341,9 @@ int answer_by_name(struct call *c, struct answer *an, size_t n, const char *rest
 void answer_failed(const struct answer *an, int err)
 {
 	print_head(err == EACCES ? "refused" : "error", an->op, an->asked, strlen(an->asked));
-	if (err == EINVAL)
+	if (err == ENOENT && strcmp(an->op, "exec") == 0 && !strchr(an->asked, '/'))
+		puts("  rule: none: no program of that name along PATH; a path has a '/'");
+	else if (err == EINVAL)
 		puts("  rule: none: the path names no entry of a directory");
 	else
 		printf("  rule: none: the kernel does not resolve the path: %s\n", strerror(err));

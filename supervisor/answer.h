@@ -13,6 +13,7 @@
 
 struct answer {
 	const char *op, *asked; /* as on the command line */
+	const char *found;	/* where PATH has that program; NULL: it is a path */
 	enum access access;	/* what it comes to */
 	bool exists;
 	bool entry;	  /* judged as a directory entry */

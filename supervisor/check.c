@@ -66,8 +66,10 @@ int check_command(const struct opts *o)
 		fprintf(stderr, "cordon: out of memory\n");
 		return FAULTY;
 	}
-	if (!o->quiet)
+	if (!o->quiet) {
 		rules_hint_local(&l);
+		rules_hint_programs(&l);
+	}
 	print_header(&l, o);
 	fputs(text, stdout);
 	free(text);

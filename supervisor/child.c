@@ -20,8 +20,6 @@
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(recvmsg));
 
-#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 static void __attribute__((noreturn)) fail(const struct child *ch, enum child_stage stage, int err)
 {
 	struct child_message m = {stage, err};

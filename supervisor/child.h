@@ -11,6 +11,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* Where programs are looked for without a PATH. */
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* What the child tells on its socket: first the listener (as SCM_RIGHTS) or a failure, later a failed exec. Nothing
  * more (end of file) means that the command runs. */
 enum child_stage { CHILD_READY, CHILD_IDENTITY, CHILD_LANDLOCK, CHILD_FILTER, CHILD_EXEC, CHILD_OTHER };

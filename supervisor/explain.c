@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "supervisor/answer.h"
+#include "supervisor/child.h"
 #include "supervisor/idset.h"
 #include "supervisor/judge.h"
 #include "supervisor/longname.h"
@@ -204,13 +206,38 @@ static int ask(struct call *c, struct answer *an, const struct operation *op, co
 	return ask_absent(c, an, path, !op->entry);
 }
 
+/* As the C library looks for a program: the first of that name that may be run. NULL: there is none. */
+static const char *find_along_path(const char *name, char *buf, size_t size)
+{
+	const char *p = getenv("PATH");
+	struct stat st;
+	size_t n;
+
+	for (p = p ? p : DEFAULT_PATH;; p += n + 1) {
+		n = strcspn(p, ":");
+		if ((size_t)snprintf(buf, size, "%.*s%s%s", (int)n, p, n ? "/" : "./", name) < size &&
+		    access(buf, X_OK) == 0 && stat(buf, &st) == 0 && S_ISREG(st.st_mode))
+			return buf;
+		if (!p[n])
+			return NULL;
+	}
+}
+
 static int answer_one(struct call *c, const struct operation *op, const char *path)
 {
 	struct answer an = {.op = op->name, .asked = path, .fd = -1};
+	bool bare = op->access == ACCESS_EXEC && *path && !strchr(path, '/');
+	static char found[PATH_MAX];
 	int rc;
 
+	if (bare)
+		an.found = find_along_path(path, found, sizeof(found));
+	if (an.found)
+		path = an.found;
 	if (strlen(path) >= PATH_MAX)
 		rc = -ENAMETOOLONG;
+	else if (bare && !an.found)
+		rc = -ENOENT;
 	else
 		rc = *path ? ask(c, &an, op, path) : -ENOENT;
 	if (rc < 0) {

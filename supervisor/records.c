@@ -9,6 +9,7 @@
 #include "supervisor/audit.h"
 #include "supervisor/jsonw.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/rules.h"
 #include "supervisor/sysc.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(readlinkat));
@@ -83,6 +84,7 @@ void records_say(const struct session *s, const struct loaded *l, int landlock_a
 		s->features & FEATURE_READS ? "decided by the supervisor" : "left to the kernel",
 		lockdown_is_built() ? "locked down" : "not locked down (a build for tests)",
 		l->config->audit_file ? l->config->audit_file : "none");
+	rules_hint_programs(l);
 }
 
 /* By the name that it has now. */

@@ -77,3 +77,44 @@ void rules_hint_local(const struct loaded *l)
 		fprintf(stderr,
 			"cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
 }
+
+/* "allow = git" */
+static bool is_bare(const struct rule *r)
+{
+	return !strpbrk(r->text, "/~$*?[") && strcmp(r->text, ".") != 0 && strcmp(r->text, "..") != 0;
+}
+
+static bool may_be_written(const struct loaded *l, const struct rule *r)
+{
+	struct request q = {
+		.access = ACCESS_WRITE, .type = OBJ_OTHER, .path = r->path, .len = strlen(r->path)};
+
+	return r->literal && policy_decide(l->policy, &q).decision == VERDICT_ALLOW;
+}
+
+static void hint_program(const struct loaded *l, const struct rule *r)
+{
+	char line[32] = "";
+
+	if (r->origin.line)
+		snprintf(line, sizeof(line), ":%d", r->origin.line);
+	if (is_bare(r))
+		fprintf(stderr,
+			"cordon: %s%s: [exec] %s = %s is ./%s, not what PATH finds; give its whole path\n",
+			r->origin.file, line, r->key, r->text, r->text);
+	else if (r->kind == RULE_ALLOW_EXEC && may_be_written(l, r))
+		fprintf(stderr,
+			"cordon: %s%s: [exec] %s = %s may be written by the command, which so runs what it "
+			"likes\n",
+			r->origin.file, line, r->key, r->text);
+}
+
+void rules_hint_programs(const struct loaded *l)
+{
+	const struct config *c = l->config;
+
+	for (size_t i = 0; i < c->n_rules; i++)
+		if (c->rules[i].alias_of == i &&
+		    (c->rules[i].kind == RULE_ALLOW_EXEC || c->rules[i].kind == RULE_DENY_EXEC))
+			hint_program(l, &c->rules[i]);
+}

@@ -277,6 +277,14 @@ run 1 '*rule: protect*' '' 'its rotations' "$c" -p audit.ini explain create dir/
 
 run 0 '*note: *~* is filled in by the shell*' '' 'a quoted ~' "$c" -p e.ini explain read '~/.ssh/x'
 run 0 '*note: *$* is filled in by the shell*' '' 'a quoted $' "$c" -p e.ini explain read '$HOME/.ssh/x'
+run 0 'allowed exec /*/*sh
+*asked: sh
+*note: *PATH*/sh*' '' 'a program by its name' "$c" -p e.ini explain exec sh
+run 125 'error exec no-such-program
+*no program of that name along PATH*' '' 'a program that is not there' "$c" -p e.ini explain exec no-such-program
+printf '[filesystem]\nallow_write = dir\n[exec]\nallow = git\ndeny = curl\nallow = /bin\nallow = ./dir\n' >bare.ini
+run 0 '*allow = */git*' 'cordon: bare.ini:4: *allow = git is ./git*:5: *deny = curl is ./curl*:7: *allow = ./dir may be written*' \
+	'names in [exec] without a path' "$c" -p bare.ini check
 
 # agrees OP PATH COMMAND...: a run answers as explain does
 agrees() {
