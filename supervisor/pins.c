@@ -129,6 +129,19 @@ int pins_get(struct pins *p, const struct pin_owner *o)
 	return fd;
 }
 
+void pins_drop(struct pins *p, pid_t tgid)
+{
+	struct pin *pin;
+
+	pthread_mutex_lock(&p->lock);
+	pin = find(p, tgid);
+	if (pin) {
+		close(pin->mem);
+		*pin = p->list[--p->count];
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
 size_t pins_count(struct pins *p)
 {
 	size_t n;

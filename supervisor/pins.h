@@ -36,6 +36,8 @@ bool pins_is_same(const struct pin_owner *a, const struct pin_owner *b);
 void pins_put(struct pins *p, const struct pin_owner *o, int mem);
 /* A duplicate of the process's descriptor, for the caller to close, or -ENOENT. */
 int pins_get(struct pins *p, const struct pin_owner *o);
+/* The process runs another program now, which may show nothing by which it could be told. */
+void pins_drop(struct pins *p, pid_t tgid);
 /* How many there are. */
 size_t pins_count(struct pins *p);
 

@@ -14,6 +14,7 @@
 #include "supervisor/mapped.h"
 #include "supervisor/path.h"
 #include "supervisor/pending.h"
+#include "supervisor/pins.h"
 #include "supervisor/program.h"
 #include "supervisor/tracee.h"
 #include "supervisor/tracer.h"
@@ -152,6 +153,7 @@ static bool verify(struct call *c, struct tracer_hold *h, struct program *p)
 	bool ok;
 
 	c->tid = h->pid;
+	pins_drop(c->s->pins, h->pid);
 	c->held = true;
 	memset(&c->event, 0, sizeof(c->event));
 	ok = holds(c, p);

@@ -96,6 +96,11 @@ static void test_again(void **state)
 	fd = pins_get(p, &o);
 	assert_true(fd >= 0);
 	close(fd);
+	pins_drop(p, o.tgid + 1);
+	assert_int_equal(pins_count(p), 1);
+	pins_drop(p, o.tgid);
+	assert_int_equal(pins_count(p), 0);
+	assert_int_equal(pins_get(p, &o), -ENOENT);
 	pins_free(p);
 }
 
