@@ -8,7 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "policy/leaf.h"
 #include "policy/text.h"
+
+#define CANDIDATES 4
 
 struct suggestion {
 	enum rule_kind kind;
@@ -64,7 +67,8 @@ static bool changes_directory(enum access a)
 }
 
 /* The candidates for a refused write, the best first. Returns their number. */
-static size_t list_for_write(const struct request *q, const struct verdict *v, struct suggestion out[3])
+static size_t list_for_write(const struct request *q, const struct verdict *v,
+			     struct suggestion out[CANDIDATES])
 {
 	const struct rule *r = v->rule;
 	size_t n = 0, parent = parent_len(q->path, q->len);
@@ -83,7 +87,11 @@ static size_t list_for_write(const struct request *q, const struct verdict *v, s
 	/* To remove the whole root of an allow rule is hardly what anyone wants allowed. */
 	if (r && v->decision == VERDICT_DENY && r->kind != RULE_DENY_READ && q->type == OBJ_DIR)
 		return 0;
-	/* The narrowest that does: removing needs the directory. All of "/" is never suggested. */
+	/* All of "/" is never suggested. */
+	if (q->access == ACCESS_CREATE && parent > 1 &&
+	    leaf_is_passing(q->path + parent + 1, q->len - parent - 1))
+		out[n++] = (struct suggestion){RULE_ALLOW_WRITE, "allow_write", parent};
+	/* The narrowest that does: removing needs the directory. */
 	out[n++] = (struct suggestion){RULE_ALLOW_WRITE, "allow_write", q->len};
 	if (changes_directory(q->access) && parent > 1)
 		out[n++] = (struct suggestion){RULE_ALLOW_WRITE, "allow_write", parent};
@@ -93,7 +101,7 @@ static size_t list_for_write(const struct request *q, const struct verdict *v, s
 }
 
 static size_t list_candidates(const struct policy *p, const struct request *q, const struct verdict *v,
-			      struct suggestion out[3])
+			      struct suggestion out[CANDIDATES])
 {
 	if (v->rule && v->rule->kind == RULE_DENY_READ &&
 	    (q->access == ACCESS_READ || q->access == ACCESS_EXEC || q->access == ACCESS_CONNECT_UNIX)) {
@@ -168,7 +176,7 @@ static void suggest_abstract(struct text *t, const struct request *q)
 char *policy_suggest(const struct policy *p, const struct request *q, const struct verdict *v, char *buf,
 		     size_t size)
 {
-	struct suggestion list[3];
+	struct suggestion list[CANDIDATES];
 	struct pathset_hits hits;
 	size_t n;
 	struct text t;

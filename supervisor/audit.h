@@ -32,8 +32,9 @@ struct event {
 	const char *op;	      /* static */
 	pid_t pid, tid, ppid; /* 0: unknown */
 	struct bytes comm, exe, cwd;
-	struct bytes path;   /* the object, canonical where it could be resolved, else as given */
-	struct bytes target; /* the new name of rename and link, what a symlink says, the process of a signal */
+	struct bytes path; /* the object, canonical where it could be resolved, else as given */
+	struct bytes
+		target; /* the new name of rename and link, what a symlink says, the process of a signal */
 	struct bytes source; /* the old name of rename and link when path is the new one */
 	struct bytes host;   /* network only */
 	struct bytes ip;

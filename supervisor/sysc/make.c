@@ -2,6 +2,7 @@
  * mkdir, mknod, symlink: a new entry.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -59,7 +60,8 @@ static int refuse_device(struct call *c, struct entry *e, void *arg)
 		return -ENOENT; /* in /proc a new name is not even looked up */
 	if (faccessat(e->dir.fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
 		return -errno;
-	judge_refuse(c, "create", "devices (built-in)", EPERM, "making a device was refused");
+	snprintf(c->message, sizeof(c->message), "making a device was refused: %.600s", e->name);
+	judge_refuse(c, "create", "devices (built-in)", EPERM, c->message);
 	return -EPERM;
 }
 

@@ -275,7 +275,7 @@ printf '[filesystem]\nallow_write = dir\n[audit]\nfile = %s/dir/trail\n' "$work"
 run 1 '*rule: protect*' '' 'the audit trail' "$c" -p audit.ini explain write dir/trail
 run 1 '*rule: protect*' '' 'its rotations' "$c" -p audit.ini explain create dir/trail.1
 
-run 0 '*note: *~* is filled in by the shell*' '' 'a quoted ~' "$c" -p e.ini explain read '~/.ssh/x'
+run 0 '*note: *~* is filled in by the shell*' '' 'a quoted ~' "$c" -p e.ini explain read \~/.ssh/x
 run 0 '*note: *$* is filled in by the shell*' '' 'a quoted $' "$c" -p e.ini explain read '$HOME/.ssh/x'
 run 0 'allowed exec /*/*sh
 *asked: sh

@@ -73,6 +73,28 @@ static void refused_by_rules(void **state)
 	       "allow_write = /home/u/.ssh/x"});
 }
 
+/* A name that will be another the next time. */
+static void passing_names(void **state)
+{
+	struct fixture *x = fixture_new("allow /usr; allow_write /srv/f");
+
+	(void)state;
+	CHECK(x,
+	      {"create - /etc/sedpeC1yV", "create /etc/sedpeC1yV refused: no allow_write covers it",
+	       "allow_write = /etc"},
+	      {"create - /r/index.lock", "create /r/index.lock refused: no allow_write covers it",
+	       "allow_write = /r"},
+	      {"create - /c/1f6d5d3e-0000-4a3c-8f6e-7d2f1f6d5d3e",
+	       "create /c/1f6d5d3e-0000-4a3c-8f6e-7d2f1f6d5d3e refused: no allow_write covers it",
+	       "allow_write = /c"},
+	      {"create - /c/package.json", "create /c/package.json refused: no allow_write covers it",
+	       "allow_write = /c/package.json"},
+	      {"create - /c/Makefile", "create /c/Makefile refused: no allow_write covers it",
+	       "allow_write = /c/Makefile"},
+	      {"create - /sedpeC1yV", "create /sedpeC1yV refused: no allow_write covers it",
+	       "allow_write = /sedpeC1yV"});
+}
+
 static void refused_by_default(void **state)
 {
 	struct fixture *x = fixture_new("allow /usr; allow_write /srv/f");
@@ -247,6 +269,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_by_rules),
+		cmocka_unit_test(passing_names),
 		cmocka_unit_test(refused_by_default),
 		cmocka_unit_test(two_lines),
 		cmocka_unit_test(done_all_the_same),
