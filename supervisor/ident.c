@@ -18,11 +18,18 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(setgroups), OWN(setresgid), OWN(setfsgid), OWN(set
 	  OWN_IF(prctl, ARG_IS(0, PR_SET_DUMPABLE), ARG_IS(1, 0)));
 OWN_CALLS(OWN_BOTH, OWN(geteuid), OWN(setresuid)); /* ident_begin_user() */
 
+/* Who somebody is. */
+struct who {
+	struct tracee_status st;
+	gid_t *groups; /* supplementary; owned */
+	int n_groups;
+};
+
 /* In what this thread now is someone else. */
 enum { TOOK_GROUPS = 1 << 0, TOOK_GIDS = 1 << 1, TOOK_UIDS = 1 << 2, TOOK_CAPS = 1 << 3 };
 static _Thread_local unsigned assumed;
 /* Who that is: to be it again after ident_other_end(). */
-static _Thread_local struct tracee_status caller;
+static _Thread_local struct who caller;
 
 int ident_initial(struct session *s)
 {
@@ -32,32 +39,32 @@ int ident_initial(struct session *s)
 
 	if (rc < 0)
 		return rc;
-	if (st.n_groups < 0)
-		return -E2BIG;
+	id->n_groups = tracee_groups(s, getpid(), &id->groups);
+	if (id->n_groups < 0)
+		return id->n_groups;
 	id->ruid = st.uid[0], id->euid = st.uid[1], id->suid = st.uid[2], id->fsuid = st.uid[3];
 	id->rgid = st.gid[0], id->egid = st.gid[1], id->sgid = st.gid[2], id->fsgid = st.gid[3];
 	/* The command and the supervisor both keep this much of them. */
 	id->cap_effective = st.cap_effective & CAPS_KEPT;
-	id->n_groups = st.n_groups;
-	id->groups = calloc((size_t)st.n_groups + 1, sizeof(gid_t));
-	if (!id->groups)
-		return -ENOMEM;
-	memcpy(id->groups, st.groups, (size_t)st.n_groups * sizeof(gid_t));
 	return 0;
 }
 
-static bool is_initial(const struct identity *id, const struct tracee_status *st)
+/* 0 or -errno. The thread waits for its answer meanwhile, so both are of the same moment. */
+static int who_is(const struct session *s, pid_t tid, struct who *w)
 {
-	return st->uid[0] == id->ruid && st->uid[1] == id->euid && st->uid[3] == id->fsuid &&
-	       st->gid[0] == id->rgid && st->gid[1] == id->egid && st->gid[3] == id->fsgid &&
-	       st->cap_effective == id->cap_effective && st->n_groups == id->n_groups &&
-	       memcmp(st->groups, id->groups, (size_t)id->n_groups * sizeof(gid_t)) == 0;
+	int rc = tracee_status(s, tid, &w->st);
+
+	w->groups = NULL;
+	if (rc < 0)
+		return rc;
+	w->n_groups = tracee_groups(s, tid, &w->groups);
+	return w->n_groups < 0 ? w->n_groups : 0;
 }
 
-static bool same_groups(const struct tracee_status *st, const struct identity *own)
+static bool same_groups(const struct who *w, const struct identity *own)
 {
-	return st->n_groups == own->n_groups &&
-	       memcmp(st->groups, own->groups, (size_t)own->n_groups * sizeof(gid_t)) == 0;
+	return w->n_groups == own->n_groups &&
+	       memcmp(w->groups, own->groups, (size_t)own->n_groups * sizeof(gid_t)) == 0;
 }
 
 static bool same_gids(const struct tracee_status *st, const struct identity *own)
@@ -70,6 +77,12 @@ static bool same_uids(const struct tracee_status *st, const struct identity *own
 	return st->uid[0] == own->ruid && st->uid[1] == own->euid && st->uid[3] == own->fsuid;
 }
 
+static bool is_initial(const struct identity *own, const struct who *w)
+{
+	return same_uids(&w->st, own) && same_gids(&w->st, own) &&
+	       w->st.cap_effective == own->cap_effective && same_groups(w, own);
+}
+
 /* A change of credentials sets this process's mark to fs.suid_dumpable, which is 1 on some machines. */
 static void stay_shut(void)
 {
@@ -77,15 +90,14 @@ static void stay_shut(void)
 }
 
 /* Takes what differs, and notes in `assumed` what was taken, also when it then fails. */
-static int take(const struct tracee_status *st, const struct identity *own)
+static int take(const struct who *w, const struct identity *own)
 {
+	const struct tracee_status *st = &w->st;
 	struct caps caps;
 
-	if (st->n_groups < 0)
-		return -EPERM;
 	/* Groups and capabilities first: without CAP_SETUID they could not be changed any more. */
-	if (!same_groups(st, own)) {
-		if (syscall(SYS_setgroups, st->n_groups, st->groups) < 0)
+	if (!same_groups(w, own)) {
+		if (syscall(SYS_setgroups, w->n_groups, w->groups) < 0)
 			return -errno;
 		assumed |= TOOK_GROUPS;
 	}
@@ -139,24 +151,22 @@ static void give_back(const struct identity *own, unsigned took)
 int ident_assume(struct call *c)
 {
 	struct session *s = c->s;
-	struct tracee_status st;
 	int rc;
 
 	if (!atomic_load_explicit(&s->identity_changed, memory_order_relaxed))
 		return 0;
-	rc = tracee_status(s, c->tid, &st);
-	if (rc < 0)
+	rc = who_is(s, c->tid, &caller);
+	if (rc < 0 || is_initial(&s->identity, &caller))
 		return rc;
-	if (is_initial(&s->identity, &st))
-		return 0;
-	caller = st;
-	rc = take(&st, &s->identity);
+	rc = take(&caller, &s->identity);
 	stay_shut();
 	return rc;
 }
 
 void ident_drop(struct call *c)
 {
+	free(caller.groups);
+	caller.groups = NULL;
 	if (!assumed)
 		return;
 	give_back(&c->s->identity, assumed);
@@ -169,19 +179,23 @@ static _Thread_local bool left_caller;
 /* From one to another only by way of what the supervisor is: who has changed may not change further. */
 bool ident_other_begin(struct session *s, pid_t pid)
 {
-	struct tracee_status st;
+	struct who other;
+	bool became;
 
-	if (tracee_status(s, pid, &st) < 0)
+	if (who_is(s, pid, &other) < 0) {
+		free(other.groups);
 		return false;
+	}
 	left_caller = assumed;
 	give_back(&s->identity, assumed);
 	assumed = 0;
-	if (!is_initial(&s->identity, &st) && take(&st, &s->identity) < 0) {
+	became = is_initial(&s->identity, &other) || take(&other, &s->identity) == 0;
+	free(other.groups);
+	if (became)
+		stay_shut();
+	else
 		ident_other_end(s);
-		return false;
-	}
-	stay_shut();
-	return true;
+	return became;
 }
 
 /* A thread that could not be the caller again would act with more rights for it. */

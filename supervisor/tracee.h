@@ -58,13 +58,14 @@ struct tracee_status {
 	mode_t umask;
 	uid_t uid[4]; /* real, effective, saved, file system */
 	gid_t gid[4];
-	gid_t groups[64];
-	int n_groups; /* -1: more than fit */
 	uint64_t cap_effective;
 	uint64_t sig_pending, sig_shared_pending, sig_blocked;
 	int threads;
 };
-int tracee_status(struct session *s, pid_t tid, struct tracee_status *st);
+int tracee_status(const struct session *s, pid_t tid, struct tracee_status *st);
+
+/* The supplementary groups in it, allocated, as the kernel shows them. Their number or -errno. */
+int tracee_groups(const struct session *s, pid_t tid, gid_t **groups);
 
 /* Before a change of identity, after which the kernel may let nobody read the caller's memory: keeps a way to it. */
 void tracee_pin(struct call *c, const struct tracee_status *st);

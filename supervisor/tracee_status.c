@@ -1,29 +1,62 @@
-#include "supervisor/tracee.h"
-
+/*
+ * /proc/TID/status: who a thread is. Part of tracee.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "supervisor/lockdown.h"
+#include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read));
 
-/* The kernel gives a file of this kind whole, as far as there is room. */
-static ssize_t read_file(struct session *s, const char *name, char *buf, size_t size)
-{
-	int fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+/* Most threads fit into the first; as many groups as there can be, of eleven bytes each, into the second. */
+#define STATUS_USUAL 4096
+#define STATUS_MOST  (STATUS_USUAL + NGROUPS_MAX * 11)
 
+/* The length, or -errno; -E2BIG when there is more than fits. */
+static ssize_t read_into(const struct session *s, pid_t tid, char *buf, size_t size)
+{
+	size_t have = 0;
+	char name[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/status", tid);
+	fd = openat(s->proc, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	n = read(fd, buf, size - 1);
-	n = n < 0 ? -errno : n;
+	while ((n = read(fd, buf + have, size - 1 - have)) > 0)
+		have += (size_t)n;
+	n = n < 0 ? -errno : (ssize_t)have;
 	close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n;
+	buf[have] = '\0';
+	return have == size - 1 ? -E2BIG : n;
+}
+
+/* The text, in usual or allocated (*large, to be freed). NULL: *err says why. */
+static const char *read_status(const struct session *s, pid_t tid, char *usual, char **large, int *err)
+{
+	ssize_t n = read_into(s, tid, usual, STATUS_USUAL);
+	const char *text = usual;
+
+	*large = NULL;
+	if (n == -E2BIG) {
+		text = *large = malloc(STATUS_MOST);
+		n = text ? read_into(s, tid, *large, STATUS_MOST) : -ENOMEM;
+	}
+	/* The command name comes first and is the workload's; the kernel escapes newlines in it. */
+	text = n >= 0 ? strchr(text, '\n') : NULL;
+	if (!text) {
+		free(*large);
+		*large = NULL;
+		*err = n < 0 ? (int)n : -EIO;
+	}
+	return text;
 }
 
 static const char *field(const char *buf, const char *key)
@@ -39,19 +72,57 @@ static void parse_ids(const char *p, unsigned out[4])
 		out[i] = (unsigned)strtoul(p, (char **)&p, 10);
 }
 
-static int parse_groups(const char *p, gid_t *groups, int max)
+static uint64_t parse_hex(const char *p)
+{
+	return p ? strtoull(p, NULL, 16) : 0;
+}
+
+static int parse(const char *p, struct tracee_status *st)
+{
+	memset(st, 0, sizeof(*st));
+	if (!field(p, "\nTgid:\t") || !field(p, "\nUid:\t") || !field(p, "\nGid:\t") ||
+	    !field(p, "\nUmask:\t") || !field(p, "\nCapEff:\t"))
+		return -EIO;
+	st->umask = (mode_t)strtoul(field(p, "\nUmask:\t"), NULL, 8);
+	st->tgid = (pid_t)strtol(field(p, "\nTgid:\t"), NULL, 10);
+	st->ppid = field(p, "\nPPid:\t") ? (pid_t)strtol(field(p, "\nPPid:\t"), NULL, 10) : 0;
+	st->tracer = field(p, "\nTracerPid:\t") ? (pid_t)strtol(field(p, "\nTracerPid:\t"), NULL, 10) : 0;
+	parse_ids(field(p, "\nUid:\t"), st->uid);
+	parse_ids(field(p, "\nGid:\t"), st->gid);
+	st->cap_effective = parse_hex(field(p, "\nCapEff:\t"));
+	st->sig_pending = parse_hex(field(p, "\nSigPnd:\t"));
+	st->sig_shared_pending = parse_hex(field(p, "\nShdPnd:\t"));
+	st->sig_blocked = parse_hex(field(p, "\nSigBlk:\t"));
+	st->threads = field(p, "\nThreads:\t") ? (int)strtol(field(p, "\nThreads:\t"), NULL, 10) : 0;
+	return 0;
+}
+
+int tracee_status(const struct session *s, pid_t tid, struct tracee_status *st)
+{
+	char usual[STATUS_USUAL], *large;
+	int rc = 0;
+	const char *text = read_status(s, tid, usual, &large, &rc);
+
+	if (text)
+		rc = parse(text, st);
+	free(large);
+	return rc;
+}
+
+/* NULL groups: counts them. */
+static int parse_groups(const char *p, gid_t *groups)
 {
 	int n = 0;
 
-	while (p && *p != '\n' && *p) {
+	while (*p != '\n' && *p) {
 		char *end;
 		unsigned long g = strtoul(p, &end, 10);
 
 		if (end == p)
 			break;
-		if (n == max)
-			return -1;
-		groups[n++] = (gid_t)g;
+		if (groups)
+			groups[n] = (gid_t)g;
+		n++;
 		p = end;
 		while (*p == ' ')
 			p++;
@@ -59,42 +130,18 @@ static int parse_groups(const char *p, gid_t *groups, int max)
 	return n;
 }
 
-static uint64_t parse_hex(const char *p)
+int tracee_groups(const struct session *s, pid_t tid, gid_t **groups)
 {
-	return p ? strtoull(p, NULL, 16) : 0;
-}
+	char usual[STATUS_USUAL], *large;
+	int rc = -EIO;
+	const char *text = read_status(s, tid, usual, &large, &rc);
+	const char *list = text ? field(text, "\nGroups:\t") : NULL;
 
-int tracee_status(struct session *s, pid_t tid, struct tracee_status *st)
-{
-	char name[32], buf[4096];
-	const char *p;
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "%d/status", tid);
-	n = read_file(s, name, buf, sizeof(buf));
-	if (n < 0)
-		return (int)n;
-	/* The command name comes first and is the workload's; the kernel escapes newlines in it. */
-	p = strchr(buf, '\n');
-	if (!p)
-		return -EIO;
-	memset(st, 0, sizeof(*st));
-	n = 0;
-	st->umask = field(p, "\nUmask:\t") ? (mode_t)strtoul(field(p, "\nUmask:\t"), NULL, 8) : 0;
-	if (!field(p, "\nTgid:\t") || !field(p, "\nUid:\t") || !field(p, "\nGid:\t") ||
-	    !field(p, "\nUmask:\t") || !field(p, "\nCapEff:\t"))
-		return -EIO;
-	st->tgid = (pid_t)strtol(field(p, "\nTgid:\t"), NULL, 10);
-	st->ppid = field(p, "\nPPid:\t") ? (pid_t)strtol(field(p, "\nPPid:\t"), NULL, 10) : 0;
-	st->tracer = field(p, "\nTracerPid:\t") ? (pid_t)strtol(field(p, "\nTracerPid:\t"), NULL, 10) : 0;
-	parse_ids(field(p, "\nUid:\t"), st->uid);
-	parse_ids(field(p, "\nGid:\t"), st->gid);
-	st->n_groups =
-		parse_groups(field(p, "\nGroups:\t"), st->groups, sizeof(st->groups) / sizeof(*st->groups));
-	st->cap_effective = parse_hex(field(p, "\nCapEff:\t"));
-	st->sig_pending = parse_hex(field(p, "\nSigPnd:\t"));
-	st->sig_shared_pending = parse_hex(field(p, "\nShdPnd:\t"));
-	st->sig_blocked = parse_hex(field(p, "\nSigBlk:\t"));
-	st->threads = field(p, "\nThreads:\t") ? (int)strtol(field(p, "\nThreads:\t"), NULL, 10) : 0;
-	return 0;
+	*groups = NULL;
+	if (list) {
+		*groups = calloc((size_t)parse_groups(list, NULL) + 1, sizeof(gid_t));
+		rc = *groups ? parse_groups(list, *groups) : -ENOMEM;
+	}
+	free(large);
+	return rc;
 }

@@ -42,6 +42,24 @@ X
 python3 method.py
 EOF
 
+prepare='mkdir -m 777 w; echo x >last; chmod 640 last; chown 0:165535 last; mkdir -m 770 d; chown 0:100064 d'
+work 'more supplementary groups than a page of text tells' python3 <<'EOF'
+cat >many.py <<'X'
+import os, sys
+n = int(sys.argv[1])
+try: os.setgroups(range(100000, 100000 + n))
+except OSError as e: print(e)
+for again in range(2):
+    print(len(os.getgroups()))
+    for path, mode in (('last', 'r'), ('d/%d.%d' % (n, again), 'w'), ('w/%d.%d' % (n, again), 'w')):
+        try: open(path, mode).close(); print('opened', path)
+        except OSError as e: print(e.errno, path)
+    try: os.setresgid(1000, 1000, 1000); os.setresuid(1000, 1000, 1000)
+    except OSError as e: print(e)
+X
+for n in 0 64 65 700 65536; do python3 many.py $n; done
+EOF
+
 prepare='mkdir -m 777 w; echo x >w/root'
 work 'a server whose children give root up' python3 <<'EOF'
 cat >server.py <<'X'
