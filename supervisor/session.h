@@ -15,6 +15,7 @@
 #include "policy/policy.h"
 
 struct audit;
+struct execs;
 struct idset;
 struct mounts;
 struct literals;
@@ -77,6 +78,7 @@ struct session {
 	struct literals *literals;
 	struct sockets *sockets;
 	struct tracer *tracer; /* callers that are held by ptrace; a lock inside */
+	struct execs *execs;   /* programs that are being verified; a lock inside */
 	struct pins *pins;     /* memory of processes that change their user */
 	struct sysv *sysv;     /* shared with the front, as is the next */
 	struct mqueues *mqueues;

@@ -16,6 +16,7 @@
 
 #include "supervisor/audit.h"
 #include "supervisor/compat.h"
+#include "supervisor/execs.h"
 #include "supervisor/idset.h"
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
@@ -138,9 +139,10 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->sockets = sockets_new();
 	s->pins = pins_new();
 	s->tracer = tracer_new();
+	s->execs = execs_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
 	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->pins ||
-	    !s->tracer || !s->literals)
+	    !s->tracer || !s->execs || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);

@@ -328,8 +328,12 @@ void tracer_release(struct tracer_hold *h)
 void tracer_kill(struct tracer_hold *h)
 {
 	/* As kill(2), but only on a tracee of this thread, whatever the number means by now. */
-	if (h->attached)
+	if (h->attached) {
+		int status;
+
 		request(PTRACE_KILL, h->pid, 0, 0);
+		await_stop(h, 0, &status);
+	}
 	delist(h);
 }
 

@@ -84,7 +84,7 @@ int tracer_inject(struct tracer_hold *h, long nr, const uint64_t arg[6], long *r
 
 /* Lets it go on. */
 void tracer_release(struct tracer_hold *h);
-/* Ends it without running another of its instructions. */
+/* Ends it without running another of its instructions, and waits for its end: then its memory is gone. */
 void tracer_kill(struct tracer_hold *h);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "supervisor/crew.h"
 #include "supervisor/dispatch.h"
+#include "supervisor/execs.h"
 #include "supervisor/judge.h"
 #include "supervisor/mapped.h"
 #include "supervisor/path.h"
@@ -189,11 +190,13 @@ static void start(struct call *c, struct program *p)
 		/* A debugger's child. Its tracer could change its memory anyway. */
 		call_continue(c);
 	} else {
+		execs_begin(c->s->execs, h.tgid);
 		call_continue(c);
 		if (tracer_wait(&h) == TRACER_EXEC && !verify(c, &h, p))
 			tracer_kill(&h);
 		else
 			tracer_release(&h);
+		execs_end(c->s->execs, h.tgid);
 	}
 }
 

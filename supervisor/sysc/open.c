@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include "supervisor/change.h"
 #include "supervisor/compat.h"
 #include "supervisor/crew.h"
 #include "supervisor/device.h"
+#include "supervisor/execs.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/look.h"
@@ -29,7 +31,7 @@
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(readlinkat));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(readlinkat));
 
 #define RETRIES	  16
 #define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
@@ -91,6 +93,30 @@ static int reopen(struct call *c, const struct object *o, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * A process's memory is that of the program which it runs at this moment. It must be one of which it is known that it may
+ * run.
+ */
+static int reopen_verified(struct call *c, const struct object *o, int flags)
+{
+	pid_t pid = execs_memory_of(c->s, o);
+	uint64_t mark;
+
+	if (pid == 0)
+		return reopen(c, o, flags);
+	for (int i = 0; i < EXECS_RETRIES; i++) {
+		int rc = execs_await(c, pid, &mark), fd;
+
+		if (rc < 0)
+			return rc;
+		fd = reopen(c, o, flags);
+		if (fd < 0 || execs_none_since(c->s->execs, pid, mark))
+			return fd;
+		close(fd);
+	}
+	return -EAGAIN;
+}
+
 /* Nobody waits for the end of such a descriptor. */
 static bool is_plain_read(const struct object *o, int flags)
 {
@@ -126,7 +152,7 @@ static void open_pin(struct call *c, const struct object *o, int flags)
 		fail(c, EAGAIN);
 		return;
 	}
-	fd = reopen(c, o, flags);
+	fd = reopen_verified(c, o, flags);
 	if (block)
 		wake = crew_block_end(c);
 	if (fd >= 0)

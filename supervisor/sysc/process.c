@@ -91,8 +91,6 @@ static void handle_priority(struct call *c)
 		.doc = DOC_PID,                                                                              \
 	}
 
-ROW(process_vm_readv, handle_first);
-ROW(process_vm_writev, handle_first);
 ROW(kcmp, handle_kcmp);
 ROW_ZERO(prlimit64, handle_first);
 ROW_ZERO(sched_setaffinity, handle_first);

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/probes.sh"
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
-sections="binds sockets fifos fifosignals fifopairs procfd standard procself devices threadcwds threaddirs vforks forks killed signals tracing identity sticky tty groups"
+sections="binds sockets fifos fifosignals fifopairs procfd standard procself devices threadcwds threaddirs vforks forks killed signals tracing vmreads identity sticky tty groups"
 # With another effective user only, a process is closed to all but who has CAP_SYS_PTRACE: same_ident.t has the rest.
 effective=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
 if is_root && ! ((0x$effective >> 19 & 1)); then
