@@ -22,6 +22,8 @@ struct child_message {
 	int err; /* errno */
 };
 
+struct config;
+
 struct child {
 	char **argv, **envp;
 	const char *path;     /* PATH to search, or NULL for the default */
@@ -29,8 +31,8 @@ struct child {
 	bool chld_ignored;    /* SIGCHLD was ignored */
 	struct rlimit nofile; /* the original one */
 	bool no_core;
-	int landlock_abi; /* 0: none */
-	bool core_files;
+	int landlock_abi;		 /* 0: none */
+	const struct config *core_files; /* NULL: none are left */
 	unsigned features;
 	pid_t parent; /* whose death ends the command */
 	int sock;     /* SOCK_SEQPACKET to the supervisor */

@@ -1,5 +1,6 @@
 #include "supervisor/landlock.h"
 
+#include "policy/config.h"
 #include "supervisor/compat.h"
 
 /*
@@ -33,7 +34,16 @@ static void allow(int ruleset, const char *dir, uint64_t access)
 	close(rule.parent_fd);
 }
 
-int landlock_restrict(int abi, bool core_files)
+/* Beneath directories only; one that is made later gets none. */
+static void allow_core_files(int ruleset, const struct config *config)
+{
+	for (size_t i = 0; i < config->n_rules; i++)
+		if (config->rules[i].kind == RULE_ALLOW_WRITE && config->rules[i].literal)
+			allow(ruleset, config->rules[i].path,
+			      LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG);
+}
+
+int landlock_restrict(int abi, const struct config *core_files)
 {
 	struct compat_landlock_ruleset_attr attr = {.handled_access_fs = WRITE_RIGHTS};
 	size_t size = sizeof(attr.handled_access_fs);
@@ -56,7 +66,7 @@ int landlock_restrict(int abi, bool core_files)
 	/* ioctl(TIOCGPTPEER) opens a terminal's slave; openpty(3) uses it. */
 	allow((int)ruleset, "/dev/pts", LANDLOCK_ACCESS_FS_WRITE_FILE);
 	if (core_files)
-		allow((int)ruleset, "/", LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG);
+		allow_core_files((int)ruleset, core_files);
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		rc = -errno;
 	close((int)ruleset);

@@ -12,11 +12,13 @@
 /* From here on signals and abstract sockets have scopes (Linux 6.12). */
 #define LANDLOCK_ABI_SCOPES 6
 
+struct config;
+
 /* The ABI version of this kernel, 0 when there is none. */
 int landlock_abi(void);
 
-/* Puts the calling thread into a new domain. no_new_privs must be set. core_files: the kernel may write them, in the
- * program's name, anywhere that its user may. 0 or -errno. */
-int landlock_restrict(int abi, bool core_files);
+/* Puts the calling thread into a new domain. no_new_privs must be set. core_files: whose allow_write
+ * directories the kernel may write them beneath, in the program's name; NULL: nowhere. 0 or -errno. */
+int landlock_restrict(int abi, const struct config *core_files);
 
 #endif

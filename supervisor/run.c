@@ -164,7 +164,7 @@ static bool fork_child(struct run *r)
 			   .nofile = r->nofile,
 			   .no_core = !r->abi && !r->l.config->core_files,
 			   .landlock_abi = r->abi,
-			   .core_files = r->l.config->core_files,
+			   .core_files = r->l.config->core_files ? r->l.config : NULL,
 			   .features = r->s.features,
 			   .parent = getpid(),
 			   .keep_fds = r->o->keep_fds,

@@ -30,4 +30,9 @@ attack "pidfd_send_signal while the descriptor changes" process pidfd_race
 attack "setpriority of a group while it changes" process nice_race
 (ulimit -c unlimited) 2>/dev/null && ulimit -c unlimited
 attack 'a core file outside' process core_file
+# shellcheck disable=SC2034
+policy='core_files = yes'
+"$CORDON" -v true 2>&1 | grep -q 'Landlock ABI [1-9]' &&
+	attack 'a core file outside where such files are wanted' process core_file
+policy=''
 attack 'typing into a terminal' process tty_input
