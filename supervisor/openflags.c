@@ -55,3 +55,20 @@ int openflags_copy_how(struct call *c, uint64_t addr, uint64_t size, struct open
 		return -EAGAIN;
 	return 0;
 }
+
+bool openflags_write(int flags)
+{
+	int m = flags & O_ACCMODE;
+
+	/* Mode 3 asks for permission to read and write and gives a descriptor for ioctl only. */
+	return m != O_RDONLY || (flags & O_TRUNC);
+}
+
+int openflags_accmode(int flags)
+{
+	int m = flags & O_ACCMODE;
+
+	if (m == 3 || (m == O_RDONLY && (flags & O_TRUNC)))
+		return O_RDWR;
+	return m;
+}

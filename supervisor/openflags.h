@@ -34,4 +34,8 @@ bool openflags_possible(int flags);
 /* Copies the struct of size bytes at addr from the caller, and checks it. 0 or the kernel's -errno. */
 int openflags_copy_how(struct call *c, uint64_t addr, uint64_t size, struct open_how *how);
 
+/* Whether an open with these may change the object, and the access mode that is to be judged. */
+bool openflags_write(int flags);
+int openflags_accmode(int flags);
+
 #endif

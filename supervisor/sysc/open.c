@@ -45,32 +45,15 @@ struct opening {
 	uint64_t resolve; /* of openat2 */
 };
 
-static bool wants_write(int flags)
-{
-	int m = flags & O_ACCMODE;
-
-	/* Mode 3 asks for permission to read and write and gives a descriptor for ioctl only. */
-	return m != O_RDONLY || (flags & O_TRUNC);
-}
-
-static int accmode(int flags)
-{
-	int m = flags & O_ACCMODE;
-
-	if (m == 3 || (m == O_RDONLY && (flags & O_TRUNC)))
-		return O_RDWR;
-	return m;
-}
-
 static int judge_open(struct call *c, struct object *o, int flags)
 {
-	bool write = wants_write(flags);
+	bool write = openflags_write(flags);
 
 	/* The kernel refuses these before it changes anything: leave them to it. */
 	if (S_ISLNK(o->st.stx_mode) || S_ISSOCK(o->st.stx_mode) || (S_ISDIR(o->st.stx_mode) && write))
 		return tracee_check(c) < 0 ? JUDGE_GONE : 0;
 	/* What may not be read may not be written either: one question is enough. */
-	return judge_object(c, write ? ACCESS_WRITE : ACCESS_READ, o, accmode(flags));
+	return judge_object(c, write ? ACCESS_WRITE : ACCESS_READ, o, openflags_accmode(flags));
 }
 
 /* May open(2) itself wait for something? */
