@@ -7,11 +7,15 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "supervisor/crew.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/mounts.h"
 #include "supervisor/resolve.h"
 #include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(close));
 
 #define BUCKETS 256
 /* An exec takes a millisecond; one that the kernel holds up may take any time. */
@@ -113,7 +117,8 @@ bool execs_none_since(struct execs *e, pid_t pid, uint64_t mark)
 	return none;
 }
 
-pid_t execs_memory_of(const struct session *s, const struct object *o)
+/* The number by which o shows a process's memory; 0 when it is something else. */
+static pid_t memory_of(const struct session *s, const struct object *o)
 {
 	static const char leaf[] = "/mem";
 	size_t n = sizeof(leaf) - 1;
@@ -126,6 +131,27 @@ pid_t execs_memory_of(const struct session *s, const struct object *o)
 	for (p = o->name + o->len - n; p > o->name && isdigit((unsigned char)p[-1]); p--)
 		;
 	return (pid_t)strtol(p, NULL, 10);
+}
+
+int execs_open(struct call *c, const struct object *o, int flags,
+	       int (*open_as)(struct call *c, const struct object *o, int flags))
+{
+	pid_t pid = memory_of(c->s, o);
+	uint64_t mark;
+
+	if (pid == 0)
+		return open_as(c, o, flags);
+	for (int i = 0; i < EXECS_RETRIES; i++) {
+		int rc = execs_await(c, pid, &mark), fd;
+
+		if (rc < 0)
+			return rc;
+		fd = open_as(c, o, flags);
+		if (fd < 0 || execs_none_since(c->s->execs, pid, mark))
+			return fd;
+		close(fd);
+	}
+	return -EAGAIN;
 }
 
 bool execs_matter(const struct session *s)

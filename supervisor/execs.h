@@ -41,8 +41,10 @@ void execs_end(struct execs *e, pid_t pid);
 int execs_await(struct call *c, pid_t pid, uint64_t *mark);
 bool execs_none_since(struct execs *e, pid_t pid, uint64_t mark);
 
-/* The number by which o, an open file of procfs, shows a process's memory; 0 when it is something else. */
-pid_t execs_memory_of(const struct session *s, const struct object *o);
+/* Opens o by open_as; a process's memory, which is that of the program which it runs at this moment, in the order above. The
+ * descriptor, or -errno. */
+int execs_open(struct call *c, const struct object *o, int flags,
+	       int (*open_as)(struct call *c, const struct object *o, int flags));
 
 /* Whether execs are verified so that content is kept from whoever may not read it. [exec] rules alone keep none. */
 bool execs_matter(const struct session *s);

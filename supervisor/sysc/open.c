@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "supervisor/change.h"
 #include "supervisor/compat.h"
@@ -31,7 +30,7 @@
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(readlinkat));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(readlinkat));
 
 #define RETRIES	  16
 #define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
@@ -76,30 +75,6 @@ static int reopen(struct call *c, const struct object *o, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/*
- * A process's memory is that of the program which it runs at this moment. It must be one of which it is known that it may
- * run.
- */
-static int reopen_verified(struct call *c, const struct object *o, int flags)
-{
-	pid_t pid = execs_memory_of(c->s, o);
-	uint64_t mark;
-
-	if (pid == 0)
-		return reopen(c, o, flags);
-	for (int i = 0; i < EXECS_RETRIES; i++) {
-		int rc = execs_await(c, pid, &mark), fd;
-
-		if (rc < 0)
-			return rc;
-		fd = reopen(c, o, flags);
-		if (fd < 0 || execs_none_since(c->s->execs, pid, mark))
-			return fd;
-		close(fd);
-	}
-	return -EAGAIN;
-}
-
 /* Nobody waits for the end of such a descriptor. */
 static bool is_plain_read(const struct object *o, int flags)
 {
@@ -135,7 +110,7 @@ static void open_pin(struct call *c, const struct object *o, int flags)
 		fail(c, EAGAIN);
 		return;
 	}
-	fd = reopen_verified(c, o, flags);
+	fd = execs_open(c, o, flags, reopen);
 	if (block)
 		wake = crew_block_end(c);
 	if (fd >= 0)
