@@ -14,11 +14,10 @@
 
 #include "supervisor/caps.h"
 #include "supervisor/compat.h"
+#include "supervisor/fdpass.h"
 #include "supervisor/filter.h"
 #include "supervisor/landlock.h"
 #include "supervisor/lockdown.h"
-
-OWN_CALLS(OWN_SUPERVISOR, OWN(recvmsg));
 
 static void __attribute__((noreturn)) fail(const struct child *ch, enum child_stage stage, int err)
 {
@@ -62,17 +61,8 @@ static void close_inherited(const struct child *ch)
 int child_send_listener(int sock, int listener)
 {
 	struct child_message m = {CHILD_READY, 0};
-	struct iovec io = {&m, sizeof(m)};
-	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct msghdr msg = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-	struct cmsghdr *cm = CMSG_FIRSTHDR(&msg);
 
-	cm->cmsg_level = SOL_SOCKET;
-	cm->cmsg_type = SCM_RIGHTS;
-	cm->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cm), &listener, sizeof(int));
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return fdpass_send(sock, &m, sizeof(m), listener);
 }
 
 /* As execvp(3), without allocation: EACCES is remembered while the search goes on. */
@@ -144,22 +134,13 @@ void child_main(const struct child *ch)
 
 int child_receive_listener(int sock, struct child_message *m)
 {
-	struct iovec io = {m, sizeof(*m)};
-	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct msghdr msg = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-	struct cmsghdr *cm;
 	int fd;
 
-	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != sizeof(*m)) {
+	if (fdpass_receive(sock, m, sizeof(*m), &fd) != sizeof(*m)) {
 		*m = (struct child_message){CHILD_OTHER, ECHILD};
 		return -ECHILD;
 	}
-	cm = CMSG_FIRSTHDR(&msg);
-	if (msg.msg_flags & MSG_CTRUNC) /* no number is left for it */
-		return -EMFILE;
-	if (m->stage != CHILD_READY || !cm || cm->cmsg_type != SCM_RIGHTS)
-		return m->err ? -m->err : -EPROTO;
-	memcpy(&fd, CMSG_DATA(cm), sizeof(int));
-	return fd;
+	if (m->stage == CHILD_READY && fd >= 0)
+		return fd;
+	return m->err ? -m->err : -EPROTO;
 }

@@ -43,14 +43,13 @@ bool device_is_builtin(const struct statx *st)
 
 int device_pin_tty(struct call *c, int slot, struct object *o)
 {
-	struct member_stat caller, self;
+	struct member_stat caller;
 	char name[32];
 	int fd;
 
 	if (!member_stat(c->s, c->tid, &caller) || caller.tty_nr == 0)
 		return -ENXIO;
-	if (member_stat(c->s, c->s->supervisor, &self) && self.tty_nr == caller.tty_nr &&
-	    self.session == caller.session)
+	if (caller.session == c->s->user_session)
 		return 1;
 	/* Another session's terminal: by its number. major() of tty_nr as the kernel packs it. */
 	if (major((dev_t)caller.tty_nr) < PTS_MAJOR || major((dev_t)caller.tty_nr) > PTS_MAJOR + 7)

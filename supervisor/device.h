@@ -16,8 +16,8 @@ bool device_is_ptmx(const struct statx *st);
 
 /*
  * What /dev/tty stands for to the caller: its controlling terminal. 0: pinned in *o, to be judged as any terminal, since
- * a new session may have taken one of others by opening it for reading. 1: the one that the supervisor has as well, so
- * that /dev/tty means the same to both. Else -errno.
+ * a new session may have taken one of others by opening it for reading. 1: the one that cordon
+ * was started on (usertty.h). Else -errno.
  */
 int device_pin_tty(struct call *c, int slot, struct object *o);
 

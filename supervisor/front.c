@@ -23,6 +23,7 @@
 #include "supervisor/sysv.h"
 #include "supervisor/tmpdir.h"
 #include "supervisor/tracer.h"
+#include "supervisor/usertty.h"
 
 OWN_CALLS(OWN_BOTH, OWN(kill), OWN(wait4), OWN(clock_nanosleep), OWN(getpid));
 OWN_CALLS(OWN_FRONT, OWN(openat), OWN(shutdown), OWN(sendto), OWN(recvfrom), OWN(read), OWN_OLD(poll, ppoll),
@@ -167,12 +168,46 @@ void front_ask_children(const struct front_ending *how, int grace_ms)
 	}
 }
 
+/*
+ * Ends the children that this process has at the moment, without looking through all processes: one that forks and exits
+ * again and again is never there when its turn comes. Each new one becomes a child here as its parent exits.
+ */
+static void chase(struct ending *e)
+{
+	char name[48], buf[4096], *p = buf;
+	pid_t self = getpid(), pid;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/task/%d/children", self, self);
+	fd = openat(e->how->s->proc, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return; /* a kernel without CONFIG_PROC_CHILDREN */
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	while ((pid = (pid_t)strtol(p, &p, 10)) > 0)
+		if (!e->how->older || !elders_has(e->how->older, &e->self, pid))
+			kill(pid, SIGKILL);
+}
+
+#define CHASES 500
+/* How often nobody has to be found before it is believed, where others than the session's may be children. */
+#define LOOKS 10
+
 void front_kill_children(const struct front_ending *how)
 {
 	struct ending e = ending_of(how);
 
-	for (int waited = 0; !reap(how->s->tracer) && each(&e, SIGKILL); waited += NAP_MS)
+	for (int waited = 0, empty = 0; !reap(how->s->tracer) && empty < LOOKS; waited += NAP_MS) {
+		if (each(&e, SIGKILL))
+			empty = 0;
+		else if (how->older)
+			empty++;
+		for (int i = 0; i < CHASES && waited > 0 && !reap(how->s->tracer); i++)
+			chase(&e);
 		nap(how, waited);
+	}
 }
 
 void front_remove_left(const struct front_left *left)
@@ -212,13 +247,13 @@ static int not_locked(int rc, const struct front_message *m)
 	return 125;
 }
 
-int front_wait(pid_t supervisor, int sock, const struct front_left *left, struct elders *older)
+int front_wait(pid_t supervisor, int sock, int tty, const struct front_left *left, struct elders *older)
 {
 	struct session none = {.proc = AT_FDCWD};
 	struct front_ending ending = {.s = &none, .older = older};
 	struct member_stat self = {.start = 0};
 	struct front_message m;
-	struct pollfd p[2];
+	struct pollfd p[3];
 	int forbidden = -1, rc;
 	sigset_t all;
 	ssize_t n;
@@ -229,15 +264,20 @@ int front_wait(pid_t supervisor, int sock, const struct front_left *left, struct
 	sigfillset(&all);
 	p[0] = (struct pollfd){.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .events = POLLIN};
 	p[1] = (struct pollfd){.fd = sock, .events = POLLIN};
+	p[2] = (struct pollfd){.fd = tty, .events = POLLIN};
 	rc = lockdown_front();
 	if (rc < 0)
 		/* The supervisor takes it for our end, unless it failed at the same before and says so itself. */
 		shutdown(sock, SHUT_WR);
 	for (;;) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents)
 			on_signal(p[0].fd, sock);
+		if (p[2].revents & POLLIN)
+			usertty_serve(tty);
+		else if (p[2].revents)
+			p[2].fd = -1;
 		if (!p[1].revents)
 			continue;
 		n = recv(sock, &m, sizeof(m), 0);

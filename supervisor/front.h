@@ -1,7 +1,7 @@
 /*
  * The process that the user started. It stays in the user's process group, does nothing but wait, and so behaves as the
  * command would: signals sent to it go on to the command, it stops when the command stops, and ends as it ended. The
- * supervisor is a child of it in a process group of its own, so that no terminal signal stops or ends it. Whichever of the
+ * supervisor is a child of it in a session of its own, so that no signal of the terminal or to the group stops or ends it. Whichever of the
  * two is killed, the other ends the session.
  */
 #ifndef CORDON_FRONT_H
@@ -29,8 +29,9 @@ struct front_left {
 };
 void front_remove_left(const struct front_left *left);
 
-/* Waits for the supervisor and returns the exit status. older: noted before the supervisor was started. */
-int front_wait(pid_t supervisor, int sock, const struct front_left *left, struct elders *older);
+/* Waits for the supervisor and returns the exit status. older: noted before the supervisor was started. tty: see
+ * usertty.h. */
+int front_wait(pid_t supervisor, int sock, int tty, const struct front_left *left, struct elders *older);
 
 /* The end of the descendants of this process (a subreaper). Of the session .proc and .tracer (or NULL) are used. Needs
  * three free descriptors to see them. */

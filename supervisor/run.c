@@ -2,7 +2,7 @@
  * The processes of a session:
  *
  *     cordon (front)          what the user started and may kill; waits
- *      `- supervisor          answers the notifications; a process group of its own; subreaper
+ *      `- supervisor          answers the notifications; a session of its own; subreaper
  *          `- command         confined; in the user's process group
  *              `- ...         orphans become the supervisor's children
  *
@@ -46,6 +46,7 @@
 #include "supervisor/sysv.h"
 #include "supervisor/tmpdir.h"
 #include "supervisor/tracer.h"
+#include "supervisor/usertty.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(epoll_create1), OWN(epoll_ctl), OWN_OLD(epoll_wait, epoll_pwait), OWN(recvfrom),
 	  OWN(sendto), OWN(read), OWN(close), OWN(kill), OWN(wait4),
@@ -63,7 +64,7 @@ struct run {
 	char **argv;
 	int abi;
 	struct crew *crew;
-	int front, child; /* sockets */
+	int front, child, tty; /* sockets */
 	int signals;
 	sigset_t mask; /* as cordon was started */
 	bool chld_ignored;
@@ -199,12 +200,12 @@ static bool get_listener(struct run *r)
 	return false;
 }
 
-/* Out of reach of terminal signals, and of processes of the same user that would look into it; no more privileges. */
+/* Out of reach of the terminal, and of processes of the same user that would look into it; no more privileges. */
 static bool shield(struct run *r)
 {
 	int rc;
 
-	setpgid(0, 0);
+	setsid();
 	prctl(PR_SET_DUMPABLE, 0);
 	rc = lockdown_prepare(r->front);
 	if (rc < 0)
@@ -455,6 +456,7 @@ static int start_supervisor(struct run *r, int pair[2])
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
+		close(r->tty);
 		r->front = pair[1];
 		_exit(supervise(r));
 	}
@@ -481,7 +483,7 @@ int run_command(const struct opts *o)
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &was);
 	r.chld_ignored = was.sa_handler == SIG_IGN;
 	r.signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (!prepare(&r) || r.signals < 0 ||
+	if (!prepare(&r) || r.signals < 0 || (r.tty = usertty_init(&r.s)) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		tmpdir_remove(r.tmpdir);
 		return NOT_SET_UP;
@@ -492,6 +494,8 @@ int run_command(const struct opts *o)
 		return NOT_SET_UP;
 	}
 	close(pair[1]);
+	close(r.s.usertty);
 	prctl(PR_SET_DUMPABLE, 0);
-	return front_wait(pid, pair[0], &(struct front_left){r.tmpdir, r.s.sysv, r.s.mqueues}, &r.older);
+	return front_wait(pid, pair[0], r.tty, &(struct front_left){r.tmpdir, r.s.sysv, r.s.mqueues},
+			  &r.older);
 }

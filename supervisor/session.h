@@ -56,12 +56,14 @@ struct session {
 	unsigned features; /* enum sysc_feature */
 
 	int listener;
-	int proc;	  /* O_PATH of /proc */
-	int self_fd;	  /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
-	int root;	  /* O_PATH of / */
-	pid_t supervisor; /* our own pid */
-	pid_t command;	  /* the confined command's pid */
-	pid_t group;	  /* the process group that the command starts in: the user's pipeline */
+	int proc;	    /* O_PATH of /proc */
+	int self_fd;	    /* O_PATH of /proc/self/fd: names the supervisor's own descriptors */
+	int root;	    /* O_PATH of / */
+	pid_t supervisor;   /* our own pid */
+	pid_t command;	    /* the confined command's pid */
+	int usertty;	    /* asks the front: usertty.h */
+	pid_t user_session; /* the terminal session that cordon was started in */
+	pid_t group;	    /* the process group that the command starts in: the user's pipeline */
 	struct identity identity;
 	int protected_symlinks, protected_regular, protected_fifos; /* fs.protected_* */
 

@@ -29,6 +29,7 @@
 #include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
+#include "supervisor/usertty.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(readlinkat));
 
@@ -68,6 +69,8 @@ static int reopen(struct call *c, const struct object *o, int flags)
 	char number[16];
 	int fd;
 
+	if (device_is_tty(&o->st))
+		return usertty_open(c->s, flags);
 	snprintf(number, sizeof(number), "%d", o->fd);
 	fd = openat(c->s->self_fd, number, flags | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno == EACCES && atomic_load_explicit(&c->s->identity_changed, memory_order_relaxed))

@@ -184,6 +184,20 @@ group_stop() {
 }
 same 'a stop of the whole group ends with it' 'S S S' "$(group_stop | tr '\n' ' ' | sed 's/ $//')"
 
+# The command does not keep the group that cordon was started in from being orphaned, so nothing that it does makes the
+# kernel send SIGHUP to others there.
+cat >"$work/group" <<'END'
+trap '' HUP
+sh -c 'trap - HUP; exec sleep 60' & other=$!
+"$@"
+sleep 0.2
+kill -0 $other && echo alive
+kill $other
+END
+orphan='trap "" HUP; (sh -c "kill -STOP \$\$" & sleep 0.2; exec setsid sleep 0.6) & sleep 0.5'
+same 'the group is not told, natively' alive "$(setsid -w sh "$work/group" sh -c "$orphan" 2>/dev/null)"
+same 'the group is not told' alive "$(setsid -w sh "$work/group" "$CORDON" -q -p "$policy" sh -c "$orphan" 2>/dev/null)"
+
 # Job control, on a terminal of its own.
 if command -v python3 >/dev/null; then
 	cat >"$work/job.py" <<-'END'
