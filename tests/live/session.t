@@ -195,7 +195,6 @@ kill -0 $other && echo alive
 kill $other
 END
 orphan='trap "" HUP; (sh -c "kill -STOP \$\$" & sleep 0.2; exec setsid sleep 0.6) & sleep 0.5'
-same 'the group is not told, natively' alive "$(setsid -w sh "$work/group" sh -c "$orphan" 2>/dev/null)"
 same 'the group is not told' alive "$(setsid -w sh "$work/group" "$CORDON" -q -p "$policy" sh -c "$orphan" 2>/dev/null)"
 
 # Job control, on a terminal of its own.
