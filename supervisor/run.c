@@ -200,29 +200,20 @@ static bool get_listener(struct run *r)
 	return false;
 }
 
-/* Out of reach of the terminal, and of processes of the same user that would look into it; no more privileges. */
-static bool shield(struct run *r)
+static bool is_locked(int rc)
 {
-	int rc;
-
-	setsid();
-	prctl(PR_SET_DUMPABLE, 0);
-	rc = lockdown_prepare(r->front);
 	if (rc < 0)
 		fprintf(stderr, "cordon: the supervisor cannot be locked down by seccomp: %s\n",
 			strerror(-rc));
 	return rc == 0;
 }
 
-/* With all threads, and while the child still prepares itself. From here on: only calls that are stated. */
-static bool lock_down(void)
+/* Out of reach of the terminal, and of processes of the same user that would look into it; no more privileges. */
+static bool shield(struct run *r)
 {
-	int rc = lockdown_supervisor();
-
-	if (rc < 0)
-		fprintf(stderr, "cordon: the supervisor cannot be locked down by seccomp: %s\n",
-			strerror(-rc));
-	return rc == 0;
+	setsid();
+	prctl(PR_SET_DUMPABLE, 0);
+	return is_locked(lockdown_prepare(r->front));
 }
 
 static bool start(struct run *r)
@@ -261,7 +252,8 @@ static bool start(struct run *r)
 		fprintf(stderr, "cordon: no threads: %s\n", strerror(errno));
 		return false;
 	}
-	if (!lock_down() || !get_listener(r) || !setup_check_kernel(&r->s, readable))
+	/* With all threads, and while the child still prepares itself. From here on: only calls that are stated. */
+	if (!is_locked(lockdown_supervisor()) || !get_listener(r) || !setup_check_kernel(&r->s, readable))
 		return false;
 	notify_sync_wake_up(r->s.listener);
 	crew_receive(r->crew);
