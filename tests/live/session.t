@@ -165,14 +165,16 @@ die 'SIGKILL of the supervisor' supervisor
 
 # A stop of the whole group ends with it: the news of the command's stop, read afterwards, stops nobody again.
 state_of() { sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null; }
+is_stopped() { [ "$(state_of "$1")" = T ]; }
 group_stop() {
-	local pid i
-	setsid "$CORDON" -p "$policy" sleep 300 &
+	local pid _
+	rm -f "$in/pid"
+	setsid "$CORDON" -p "$policy" sh -c "echo \$\$ >$in/pid; exec sleep 300" &
 	pid=$!
-	until [ -n "$(pgrep -P "$(pgrep -P $pid)" -x sleep)" ]; do sleep 0.05; done
-	for i in 1 2 3; do
+	until_true [ -s "$in/pid" ]
+	for _ in 1 2 3; do
 		kill -STOP -- -$pid
-		until [ "$(state_of $pid)" = T ]; do sleep 0.02; done
+		until_true is_stopped $pid
 		sleep 0.1
 		kill -CONT -- -$pid
 		sleep 0.2
