@@ -25,7 +25,8 @@
 #include "supervisor/tracer.h"
 #include "supervisor/usertty.h"
 
-OWN_CALLS(OWN_BOTH, OWN(kill), OWN(wait4), OWN(clock_nanosleep), OWN(getpid), OWN(openat), OWN(read), OWN(close));
+OWN_CALLS(OWN_BOTH, OWN(kill), OWN(wait4), OWN(clock_nanosleep), OWN(getpid), OWN(openat), OWN(read),
+	  OWN(close));
 OWN_CALLS(OWN_FRONT, OWN(openat), OWN(shutdown), OWN(sendto), OWN(recvfrom), OWN(read), OWN_OLD(poll, ppoll),
 	  OWN(rt_sigaction), OWN(rt_sigprocmask), OWN(tgkill));
 
