@@ -161,16 +161,19 @@ static void open_again(struct tracer_hold *h, const struct tracee_status *before
 		dumpable_set(now.tgid, then, false);
 }
 
-/* Performs the change; h: its caller, or NULL. */
-static void change_identity(struct call *c, struct tracer_hold *h)
+/* Performs the change of the caller h, if it is held or can be. True when it is to be released. */
+static bool change_identity(struct call *c, struct tracer_hold *h, bool held)
 {
 	bool alone = ident_change_begin();
 	struct tracee_status before;
 	struct member_stat then;
 
+	/* In the middle of another thread's change the process was shut. */
+	if (alone && !held)
+		held = tracer_hold(c, h, false) == 0;
 	if (alone && tracee_status(c->s, c->tid, &before) == 0 && dumpable_look(c->s, before.tgid, &then)) {
 		tracee_pin(c, &before);
-		if (h) {
+		if (held) {
 			call_continue(c);
 			if (tracer_wait(h) == TRACER_STOPPED)
 				open_again(h, &before, &then);
@@ -180,6 +183,7 @@ static void change_identity(struct call *c, struct tracer_hold *h)
 		ident_change_end();
 	if (!c->answered)
 		call_continue(c);
+	return held;
 }
 
 /*
@@ -189,7 +193,6 @@ static void change_identity(struct call *c, struct tracer_hold *h)
 static void handle_identity(struct call *c)
 {
 	struct tracer_hold h;
-	bool held;
 
 	atomic_store(&c->s->identity_changed, true);
 	/* Groups and capabilities leave the memory as readable as it was; SYS_PTRACE reads it anyway. */
@@ -200,9 +203,7 @@ static void handle_identity(struct call *c)
 	}
 	/* First, since it may take as long as another program likes, and for the change others wait. One that is traced by
 	 * another cannot be held: its memory stays readable, the rest does not. */
-	held = tracer_hold(c, &h, false) == 0;
-	change_identity(c, held ? &h : NULL);
-	if (held)
+	if (change_identity(c, &h, tracer_hold(c, &h, false) == 0))
 		tracer_release(&h);
 }
 
