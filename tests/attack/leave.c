@@ -1,18 +1,15 @@
 /*
  * What a command leaves behind.
  *
- *	leave run NAME FILE	leaves something that writes to FILE again and again
+ *	leave run NAME FILE SECONDS	leaves something that writes to FILE again and again, so long at most
  *	leave NAME FILE COMMAND...	runs the command: WON if what it left goes on
  */
 #include "attack.h"
 
-/* Longer than any test waits, so that a chain that was not ended does not stay for ever. */
-#define CHAIN_SECONDS 20
-
 /* Each starts the next and exits, so that it is never there when its turn comes. */
-static void __attribute__((noreturn)) link_by_link(const char *file)
+static void __attribute__((noreturn)) link_by_link(const char *file, int seconds)
 {
-	time_t end = time(NULL) + CHAIN_SECONDS;
+	time_t end = time(NULL) + seconds;
 	char text[32];
 	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
@@ -26,12 +23,12 @@ static void __attribute__((noreturn)) link_by_link(const char *file)
 	_exit(0);
 }
 
-static int run_chain(const char *file)
+static int run_chain(const char *file, int seconds)
 {
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGCHLD, SIG_IGN);
 	if (fork() == 0)
-		link_by_link(file);
+		link_by_link(file, seconds);
 	usleep(100 * 1000);
 	return 0;
 }
@@ -71,7 +68,7 @@ static int chain(char **argv)
 
 static const struct {
 	const char *name;
-	int (*run)(const char *file);
+	int (*run)(const char *file, int seconds);
 	int (*judge)(char **argv);
 } list[] = {{"chain", run_chain, chain}};
 
@@ -79,7 +76,7 @@ int main(int argc, char **argv)
 {
 	for (size_t i = 0; argc > 3 && i < sizeof(list) / sizeof(*list); i++) {
 		if (strcmp(argv[1], "run") == 0 && strcmp(argv[2], list[i].name) == 0)
-			return list[i].run(argv[3]);
+			return list[i].run(argv[3], argc > 4 ? atoi(argv[4]) : 0);
 		if (strcmp(argv[1], list[i].name) == 0)
 			return list[i].judge(argv + 2);
 	}
