@@ -11,7 +11,8 @@ ${CC:-gcc} -O1 -D_GNU_SOURCE -o "$lacks" "$top/tests/oldkernel/oldkernel.c" || {
 stage() { timeout -k 5 30 setsid -w "$build/job" stage "$@" >"$work/log" 2>&1; }
 
 for way in join child; do
-	if ! stage "$build/job" $way; then
+	# On a busy machine the control may be too slow for its own waits once.
+	if ! stage "$build/job" $way && ! stage "$build/job" $way; then
 		sed 's/^/# /' "$work/log"
 		not_ok "job control, $way: does not even work outside"
 		continue
