@@ -19,16 +19,6 @@ OWN_CALLS(OWN_BOTH, OWN_IF(shmctl, ARG_IS(1, SHM_STAT_ANY)), OWN_IF(semctl, ARG_
 	  OWN_IF(msgctl, ARG_IS(1, MSG_STAT_ANY)), OWN_IF(shmctl, ARG_IS(1, IPC_RMID)),
 	  OWN_IF(semctl, ARG_IS(2, IPC_RMID)), OWN_IF(msgctl, ARG_IS(1, IPC_RMID)));
 
-#ifndef SHM_STAT_ANY
-#define SHM_STAT_ANY 15
-#endif
-#ifndef MSG_STAT_ANY
-#define MSG_STAT_ANY 13
-#endif
-#ifndef SEM_STAT_ANY
-#define SEM_STAT_ANY 20
-#endif
-
 /* The kernel's limit of objects of a kind (IPCMNI): the low bits of an id are its place in the kernel's table, and here. */
 #define PLACES 32768
 

@@ -13,16 +13,6 @@
 #include "supervisor/sysv.h"
 #include "supervisor/tracee.h"
 
-#ifndef SHM_STAT_ANY
-#define SHM_STAT_ANY 15
-#endif
-#ifndef MSG_STAT_ANY
-#define MSG_STAT_ANY 13
-#endif
-#ifndef SEM_STAT_ANY
-#define SEM_STAT_ANY 20
-#endif
-
 static void get(struct call *c, enum sysv_kind kind, uint64_t size, int flags)
 {
 	int rc;
@@ -119,40 +109,30 @@ static void handle_msg(struct call *c)
 	use(c, SYSV_MSG);
 }
 
+/* stat, stat_any: the commands whose number is a place. */
+static void control(struct call *c, enum sysv_kind kind, int cmd, int stat, int stat_any)
+{
+	if (cmd == IPC_RMID)
+		remove_object(c, kind);
+	else if (cmd == stat || cmd == stat_any)
+		stat_place(c, kind);
+	else
+		use(c, kind);
+}
+
 static void handle_shmctl(struct call *c)
 {
-	int cmd = call_int(c, 1);
-
-	if (cmd == IPC_RMID)
-		remove_object(c, SYSV_SHM);
-	else if (cmd == SHM_STAT || cmd == SHM_STAT_ANY)
-		stat_place(c, SYSV_SHM);
-	else
-		use(c, SYSV_SHM);
+	control(c, SYSV_SHM, call_int(c, 1), SHM_STAT, SHM_STAT_ANY);
 }
 
 static void handle_semctl(struct call *c)
 {
-	int cmd = call_int(c, 2);
-
-	if (cmd == IPC_RMID)
-		remove_object(c, SYSV_SEM);
-	else if (cmd == SEM_STAT || cmd == SEM_STAT_ANY)
-		stat_place(c, SYSV_SEM);
-	else
-		use(c, SYSV_SEM);
+	control(c, SYSV_SEM, call_int(c, 2), SEM_STAT, SEM_STAT_ANY);
 }
 
 static void handle_msgctl(struct call *c)
 {
-	int cmd = call_int(c, 1);
-
-	if (cmd == IPC_RMID)
-		remove_object(c, SYSV_MSG);
-	else if (cmd == MSG_STAT || cmd == MSG_STAT_ANY)
-		stat_place(c, SYSV_MSG);
-	else
-		use(c, SYSV_MSG);
+	control(c, SYSV_MSG, call_int(c, 1), MSG_STAT, MSG_STAT_ANY);
 }
 
 #define DOC_GET "Made by the supervisor, under keys of the session's own, and removed at its end."
