@@ -35,11 +35,8 @@ int ident_initial(struct session *s)
 {
 	struct identity *id = &s->identity;
 	struct tracee_status st;
-	int rc = tracee_status(s, getpid(), &st);
 
-	if (rc < 0)
-		return rc;
-	id->n_groups = tracee_groups(s, getpid(), &id->groups);
+	id->n_groups = tracee_status_groups(s, getpid(), &st, &id->groups);
 	if (id->n_groups < 0)
 		return id->n_groups;
 	id->ruid = st.uid[0], id->euid = st.uid[1], id->suid = st.uid[2], id->fsuid = st.uid[3];
@@ -49,15 +46,10 @@ int ident_initial(struct session *s)
 	return 0;
 }
 
-/* 0 or -errno. The thread waits for its answer meanwhile, so both are of the same moment. */
+/* 0 or -errno. */
 static int who_is(const struct session *s, pid_t tid, struct who *w)
 {
-	int rc = tracee_status(s, tid, &w->st);
-
-	w->groups = NULL;
-	if (rc < 0)
-		return rc;
-	w->n_groups = tracee_groups(s, tid, &w->groups);
+	w->n_groups = tracee_status_groups(s, tid, &w->st, &w->groups);
 	return w->n_groups < 0 ? w->n_groups : 0;
 }
 

@@ -242,8 +242,7 @@ static int open_parent(const struct session *s, const struct object *o)
 	if (dir < 0)
 		return -1;
 	if (statx(dir, slash + 1, AT_SYMLINK_NOFOLLOW, OBJECT_STATX, &st) < 0 ||
-	    st.stx_ino != o->st.stx_ino || st.stx_dev_major != o->st.stx_dev_major ||
-	    st.stx_dev_minor != o->st.stx_dev_minor) {
+	    !object_is_same(&st, &o->st)) {
 		close(dir);
 		return -1;
 	}

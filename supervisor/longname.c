@@ -8,6 +8,7 @@
 
 #include "supervisor/compat.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/resolve.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN(readlinkat), OWN(lseek), OWN_READDIR,
 	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
@@ -37,8 +38,7 @@ static bool is_wanted(const struct search *s, const char *name)
 
 	return statx(s->dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, LOOK_STATX,
 		     &st) == 0 &&
-	       st.stx_ino == s->wanted.stx_ino && st.stx_dev_major == s->wanted.stx_dev_major &&
-	       st.stx_dev_minor == s->wanted.stx_dev_minor && st.stx_mnt_id == s->wanted.stx_mnt_id;
+	       object_is_same(&st, &s->wanted) && st.stx_mnt_id == s->wanted.stx_mnt_id;
 }
 
 /* by_number: only what the directory itself lists under the wanted number. That is not so where something is mounted,

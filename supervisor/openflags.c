@@ -1,7 +1,6 @@
 #include "supervisor/openflags.h"
 
 #include <linux/openat2.h>
-#include <string.h>
 
 #include "supervisor/tracee.h"
 
@@ -20,29 +19,9 @@ bool openflags_possible(int flags)
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | \
 	 RESOLVE_CACHED)
 
-/* Copies the struct, whatever its size: bytes that we do not know must be zero, as the kernel demands. */
-static int copy_how(struct call *c, uint64_t addr, uint64_t size, struct open_how *how)
-{
-	unsigned char raw[4096];
-	int rc;
-
-	if (size < sizeof(*how))
-		return -EINVAL;
-	if (size > sizeof(raw))
-		return -E2BIG;
-	rc = tracee_read(c, addr, raw, size);
-	if (rc < 0)
-		return rc;
-	for (size_t i = sizeof(*how); i < size; i++)
-		if (raw[i])
-			return -E2BIG;
-	memcpy(how, raw, sizeof(*how));
-	return 0;
-}
-
 int openflags_copy_how(struct call *c, uint64_t addr, uint64_t size, struct open_how *how)
 {
-	int rc = copy_how(c, addr, size, how);
+	int rc = tracee_read_struct(c, addr, size, how, sizeof(*how));
 
 	if (rc < 0)
 		return rc;

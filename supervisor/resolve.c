@@ -71,8 +71,7 @@ static bool is_deleted(const char *name, size_t len, const struct statx *st)
 		return false;
 	if (statx(AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_INO, &now) < 0)
 		return true;
-	return now.stx_ino != st->stx_ino || now.stx_dev_minor != st->stx_dev_minor ||
-	       now.stx_dev_major != st->stx_dev_major;
+	return !object_is_same(&now, st);
 }
 
 /* The name does not fit into what the kernel tells. Of a directory it can be put together. */
@@ -262,12 +261,6 @@ static int resolve_by_kernel(struct call *c, int slot, int base, const char *pat
 	return finish(c, slot, fd, path_is_clean(path) ? path : NULL, o);
 }
 
-static bool is_same(const struct statx *a, const struct statx *b)
-{
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
-	       a->stx_dev_minor == b->stx_dev_minor && a->stx_mnt_id == b->stx_mnt_id;
-}
-
 /* As above; what is too deep for the kernel to tell its name is named by the directory that a walk finds it in. */
 static int resolve_from(struct call *c, int slot, int base, const char *path, int flags, uint64_t extra,
 			struct object *o)
@@ -280,7 +273,7 @@ static int resolve_from(struct call *c, int slot, int base, const char *path, in
 	found = o->st;
 	object_close(o);
 	rc = walk_path(c, slot, base, path, flags, o);
-	if (rc == 0 && extra && !is_same(&found, &o->st)) {
+	if (rc == 0 && extra && !(object_is_same(&found, &o->st) && found.stx_mnt_id == o->st.stx_mnt_id)) {
 		object_close(o);
 		rc = -EAGAIN; /* it was changed in between, as openat2(2) says, too */
 	}

@@ -115,6 +115,13 @@ int walk_mode_of(const struct call *c, int fd, int pin);
  * itself; -EACCES otherwise. */
 int walk_open_own(const struct call *c, const struct object *o, int flags);
 
+/* The same inode, whatever the name or mount. Both with STATX_INO. */
+static inline bool object_is_same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor;
+}
+
 #define OBJECT_STATX                                                                                         \
 	(STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_UID | STATX_SIZE | STATX_CTIME |          \
 	 STATX_BTIME | STATX_MNT_ID)

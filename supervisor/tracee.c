@@ -18,6 +18,7 @@
 #include "supervisor/member.h"
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
+#include "supervisor/resolve.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
 	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx), OWN_READ_LIMIT);
@@ -256,6 +257,25 @@ static ssize_t vm_write(struct call *c, uint64_t addr, const void *buf, size_t l
 	return n < 0 ? -errno : n;
 }
 
+int tracee_read_struct(struct call *c, uint64_t addr, uint64_t size, void *known, size_t known_size)
+{
+	unsigned char raw[4096];
+	int rc;
+
+	if (size < known_size)
+		return -EINVAL;
+	if (size > sizeof(raw))
+		return -E2BIG;
+	rc = tracee_read(c, addr, raw, size);
+	if (rc < 0)
+		return rc;
+	for (size_t i = known_size; i < size; i++)
+		if (raw[i])
+			return -E2BIG;
+	memcpy(known, raw, known_size);
+	return 0;
+}
+
 int tracee_write(struct call *c, uint64_t addr, const void *buf, size_t len)
 {
 	ssize_t n = 0;
@@ -318,9 +338,7 @@ bool tracee_runs(struct call *c, const struct statx *st)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%d/exe", c->tid);
-	return statx(c->s->proc, name, AT_STATX_DONT_SYNC, STATX_INO, &exe) == 0 &&
-	       exe.stx_ino == st->stx_ino && exe.stx_dev_major == st->stx_dev_major &&
-	       exe.stx_dev_minor == st->stx_dev_minor;
+	return statx(c->s->proc, name, AT_STATX_DONT_SYNC, STATX_INO, &exe) == 0 && object_is_same(&exe, st);
 }
 
 int tracee_maps(struct call *c)

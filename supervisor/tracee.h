@@ -17,6 +17,9 @@
 /* Copies exactly len bytes. -EFAULT when the caller's memory is not readable there, -EPERM when the kernel
  * lets the supervisor read nothing of this caller. */
 int tracee_read(struct call *c, uint64_t addr, void *buf, size_t len);
+/* Copies a struct whose size the caller states: shorter than known is -EINVAL; what a later kernel may know behind that has to
+ * be zero, else -E2BIG. */
+int tracee_read_struct(struct call *c, uint64_t addr, uint64_t size, void *known, size_t known_size);
 /* Writes exactly len bytes into the caller's memory, where it may itself, or less and gives -EFAULT. -ESRCH when it is
  * gone: nothing was written, to nobody. */
 int tracee_write(struct call *c, uint64_t addr, const void *buf, size_t len);
@@ -64,8 +67,9 @@ struct tracee_status {
 };
 int tracee_status(const struct session *s, pid_t tid, struct tracee_status *st);
 
-/* The supplementary groups in it, allocated, as the kernel shows them. Their number or -errno. */
-int tracee_groups(const struct session *s, pid_t tid, gid_t **groups);
+/* The same and, of the same moment, the supplementary groups, allocated, as the kernel shows them. Their number or -errno, and
+ * then *groups is NULL. */
+int tracee_status_groups(const struct session *s, pid_t tid, struct tracee_status *st, gid_t **groups);
 
 /* Before a change of identity, after which the kernel may let nobody read the caller's memory: keeps a way to it. */
 void tracee_pin(struct call *c, const struct tracee_status *st);

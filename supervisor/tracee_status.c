@@ -130,18 +130,27 @@ static int parse_groups(const char *p, gid_t *groups)
 	return n;
 }
 
-int tracee_groups(const struct session *s, pid_t tid, gid_t **groups)
+static int copy_groups(const char *text, gid_t **groups)
+{
+	const char *list = field(text, "\nGroups:\t");
+
+	if (!list)
+		return -EIO;
+	*groups = calloc((size_t)parse_groups(list, NULL) + 1, sizeof(gid_t));
+	return *groups ? parse_groups(list, *groups) : -ENOMEM;
+}
+
+int tracee_status_groups(const struct session *s, pid_t tid, struct tracee_status *st, gid_t **groups)
 {
 	char usual[STATUS_USUAL], *large;
-	int rc = -EIO;
+	int rc = 0;
 	const char *text = read_status(s, tid, usual, &large, &rc);
-	const char *list = text ? field(text, "\nGroups:\t") : NULL;
 
 	*groups = NULL;
-	if (list) {
-		*groups = calloc((size_t)parse_groups(list, NULL) + 1, sizeof(gid_t));
-		rc = *groups ? parse_groups(list, *groups) : -ENOMEM;
-	}
+	if (text)
+		rc = parse(text, st);
+	if (text && rc == 0)
+		rc = copy_groups(text, groups);
 	free(large);
 	return rc;
 }

@@ -37,8 +37,7 @@ static bool is_verified(const struct session *s)
 
 static bool same_file(const struct object *a, const struct object *b)
 {
-	return a->fd >= 0 && b->fd >= 0 && a->st.stx_ino == b->st.stx_ino &&
-	       a->st.stx_dev_major == b->st.stx_dev_major && a->st.stx_dev_minor == b->st.stx_dev_minor;
+	return a->fd >= 0 && b->fd >= 0 && object_is_same(&a->st, &b->st);
 }
 
 static void refuse_unverified(struct call *c, const char *message)

@@ -33,8 +33,7 @@ static void note_copied_up(struct idset *names, const struct object *from, const
 	if (statx(from->fd, "", AT_EMPTY_PATH, mask, &a) < 0 ||
 	    statx(to->dir.fd, to->leaf, AT_SYMLINK_NOFOLLOW, mask, &b) < 0)
 		return;
-	if (a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major &&
-	    a.stx_dev_minor == b.stx_dev_minor)
+	if (object_is_same(&a, &b))
 		return;
 	if (!(a.stx_mask & b.stx_mask & STATX_BTIME) || !same_time(&a.stx_btime, &b.stx_btime) ||
 	    !same_time(&a.stx_ctime, &b.stx_ctime) || a.stx_nlink != b.stx_nlink)

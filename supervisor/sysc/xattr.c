@@ -149,34 +149,13 @@ struct xattr_args_v1 {
 	uint32_t flags;
 };
 
-/* A larger struct than is known must be zero beyond it. */
-static int copy_args(struct call *c, struct xattr_args_v1 *a)
-{
-	unsigned char raw[4096];
-	uint64_t size = c->arg[5];
-	int rc;
-
-	if (size < sizeof(*a))
-		return -EINVAL;
-	if (size > sizeof(raw))
-		return -E2BIG;
-	rc = tracee_read(c, c->arg[4], raw, size);
-	if (rc < 0)
-		return rc;
-	for (size_t i = sizeof(*a); i < size; i++)
-		if (raw[i])
-			return -E2BIG;
-	memcpy(a, raw, sizeof(*a));
-	return 0;
-}
-
 static void handle_setxattrat(struct call *c)
 {
 	struct xattr_args_v1 a;
 	struct xattr x = {.flags = 0};
 	int how = path_flags(call_int(c, 2)), rc;
 
-	rc = copy_args(c, &a);
+	rc = tracee_read_struct(c, c->arg[4], c->arg[5], &a, sizeof(a));
 	if (rc == 0 && how < 0)
 		rc = -EINVAL;
 	if (rc < 0) {
@@ -377,7 +356,7 @@ static void handle_getxattrat(struct call *c)
 	struct reading r = {.to = 0};
 	int how = path_flags(call_int(c, 2)), rc;
 
-	rc = copy_args(c, &a);
+	rc = tracee_read_struct(c, c->arg[4], c->arg[5], &a, sizeof(a));
 	if (rc == 0 && (a.flags || how < 0))
 		rc = -EINVAL;
 	if (rc == 0)
