@@ -133,3 +133,32 @@ attack() {
 		ok "$what"
 	fi
 }
+
+# Attacks on a bystander, which the test's stage() has beside the command that it runs: with a kernel as it is, and as without
+# Landlock.
+#
+#   staged 'description' PROGRAM [ARGUMENT...]
+staged() {
+	local what=$1 lacks=$work/oldkernel lack how rc
+	shift
+	[ -x "$lacks" ] || ${CC:-gcc} -O1 -D_GNU_SOURCE -o "$lacks" "$top/tests/oldkernel/oldkernel.c" ||
+		{ echo 'Bail out! no oldkernel'; exit 1; }
+	# On a busy machine the control may be too slow for its own waits once.
+	if ! stage "$@" && ! stage "$@"; then
+		sed 's/^/# /' "$work/log"
+		not_ok "$what: does not even work outside"
+		return
+	fi
+	for lack in nothing landlock; do
+		how=("$CORDON" -q -p "$work/policy.ini" -- "$@")
+		[ $lack = nothing ] || how=("$lacks" "$lack" "${how[@]}")
+		stage "${how[@]}"
+		rc=$?
+		if [ $rc = 1 ] && ! grep -q cordon "$work/log"; then
+			ok "$what, kernel without $lack"
+		else
+			sed 's/^/# /' "$work/log"
+			not_ok "$what, kernel without $lack: $rc"
+		fi
+	done
+}
