@@ -70,7 +70,7 @@ endif
 POLICY_SRC := $(wildcard policy/*.c)
 # Programs of their own, not part of cordon: build tools.
 TOOL_SRC := $(wildcard supervisor/filter_gen*.c)
-SUPER_SRC := $(filter-out $(TOOL_SRC) supervisor/main.c,$(wildcard supervisor/*.c supervisor/sysc/*.c))
+SUPER_SRC := $(filter-out $(TOOL_SRC) supervisor/main.c,$(wildcard supervisor/*.c supervisor/sysc/*.c supervisor/gateway/*.c))
 GEN := $(OUT)/gen
 POLICY_OBJ := $(POLICY_SRC:%.c=$(OUT)/%.o) $(GEN)/default_ini.o
 SUPER_OBJ := $(SUPER_SRC:%.c=$(OUT)/%.o)
@@ -285,4 +285,4 @@ uninstall:
 clean:
 	rm -rf $(OUT)
 
--include $(wildcard $(foreach d,gen policy supervisor supervisor/sysc tests/unit tests/fuzz tests/bench,$(OUT)/$(d)/*.d))
+-include $(wildcard $(foreach d,gen policy supervisor supervisor/sysc supervisor/gateway tests/unit tests/fuzz tests/bench,$(OUT)/$(d)/*.d))

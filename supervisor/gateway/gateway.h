@@ -1,0 +1,62 @@
+/*
+ * Inside of the gateway process: what its parts share. One thread.
+ */
+#ifndef CORDON_GATEWAY_GATEWAY_H
+#define CORDON_GATEWAY_GATEWAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/net.h"
+#include "supervisor/gateway/loop.h"
+
+struct config;
+struct upstream;
+struct stub;
+struct proxy;
+
+#define GATEWAY_ADDRS_MAX 32
+
+struct gateway {
+	struct loop *loop;
+	const struct config *config;
+	const struct policy *policy;
+	int control;	     /* to the supervisor */
+	int dns_listener[2]; /* IPv4, IPv6; -1: none */
+	int proxy_listener;  /* -1: no proxy */
+	const char *proxy_token;
+	struct upstream *upstream;
+	struct stub *stub;
+	struct proxy *proxy;
+};
+
+/* An answer: the addresses that the name may lead to at that port, checked (net_may_lead_to()). */
+struct gw_answer {
+	int status; /* 0; ENOENT: no such name; ETIMEDOUT, EIO: no server answered; EPERM: all addresses were refused */
+	uint8_t addr[GATEWAY_ADDRS_MAX][16];
+	size_t n;
+	unsigned ttl;		   /* seconds, of the shortest-lived */
+	enum net_special special;  /* with EPERM: what they were */
+	const struct rule *denied; /* with EPERM: the deny_domain that names the address, or NULL */
+};
+
+/* Resolves an allowed name for the proxy: `resolve` rules, /etc/hosts, then upstream. done is called once, perhaps before
+ * this returns. cancel with gw_resolve_cancel(arg). */
+typedef void gw_done(const struct gw_answer *a, void *arg);
+void gw_resolve(struct gateway *g, const struct host_name *name, uint16_t port, gw_done *done, void *arg);
+void gw_resolve_cancel(struct gateway *g, void *arg);
+
+/* A record of the audit trail and a line on stderr, made by the supervisor. op: "resolve", "connect". Strings are copied. */
+struct gw_event {
+	const char *op;
+	const char *host;    /* or NULL */
+	const uint8_t *addr; /* 16 bytes, or NULL */
+	uint16_t port;
+	bool denied;
+	const struct rule *rule; /* one of the policy's, or NULL: default */
+	const char *why;	 /* for a denial: replaces "no allow_domain matches"; or NULL */
+};
+void gw_tell(struct gateway *g, const struct gw_event *e);
+
+#endif

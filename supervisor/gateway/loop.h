@@ -1,0 +1,37 @@
+/*
+ * The gateway's event loop: descriptors and timers of one thread. Nothing here blocks.
+ */
+#ifndef CORDON_GATEWAY_LOOP_H
+#define CORDON_GATEWAY_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+
+/* Owned by whoever waits; stays where it is while it is added. */
+struct watch {
+	int fd;
+	void (*ready)(struct watch *w, uint32_t events); /* EPOLLIN, ... */
+	bool dropped;					 /* by loop_drop() while events are handed out */
+};
+
+struct timer {
+	void (*expired)(struct timer *t);
+	uint64_t at; /* CLOCK_MONOTONIC, ms; 0: not set */
+	struct timer *next, *prev;
+};
+
+struct loop *loop_new(void);
+/* 0 or -errno. loop_drop() may be called from within ready(), also for other watches; it does not close. */
+int loop_add(struct loop *l, struct watch *w, uint32_t events);
+int loop_change(struct loop *l, struct watch *w, uint32_t events);
+void loop_drop(struct loop *l, struct watch *w);
+/* Sets or moves it. ms 0: takes it away. */
+void loop_timer(struct loop *l, struct timer *t, unsigned ms);
+uint64_t loop_now(void); /* ms */
+/* Until loop_end(). */
+void loop_run(struct loop *l);
+void loop_end(struct loop *l);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * Which names led to which address: what the gateway's stub handed out to the session, and /etc/hosts. A connect to an
+ * address is decided by these names. Bounded (the least recently used pair goes); thread-safe.
+ */
+#ifndef CORDON_NAMES_H
+#define CORDON_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/host.h"
+
+struct names;
+
+struct names *names_new(void);
+/* The stub hands out addr for the name. refused: the address stands for a name that is refused. */
+void names_bind(struct names *t, const struct host_name *name, const uint8_t addr[16], bool refused);
+/* Calls fn for each name that leads to the address, the latest first, then those of /etc/hosts (read again when it
+ * changed), until fn returns true. Returns whether one did. refused: as bound. No call back into this module. */
+bool names_each(struct names *t, const uint8_t addr[16],
+		bool (*fn)(const struct host_name *name, bool refused, void *arg), void *arg);
+
+#endif
