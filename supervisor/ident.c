@@ -1,12 +1,10 @@
 #include "supervisor/ident.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "supervisor/caps.h"
@@ -234,28 +232,6 @@ void ident_look_end(void)
 	if (caps_set(&before_look.caps) < 0)
 		abort();
 	stay_shut();
-}
-
-static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-
-bool ident_change_begin(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec += 2;
-	return pthread_mutex_timedlock(&changing, &t) == 0;
-}
-
-void ident_change_end(void)
-{
-	pthread_mutex_unlock(&changing);
-}
-
-void ident_change_wait(void)
-{
-	if (ident_change_begin())
-		ident_change_end();
 }
 
 bool ident_is_assumed(void)

@@ -36,15 +36,6 @@ void ident_look_end(void);
 bool ident_other_begin(struct session *s, pid_t pid);
 void ident_other_end(struct session *s);
 
-/*
- * Around a change of identity during which the process is shut for a moment: one at a time, as the threads of a process
- * change one by one and share its memory. False: another takes too long.
- */
-bool ident_change_begin(void);
-void ident_change_end(void);
-/* Waits until no change is under way. */
-void ident_change_wait(void);
-
 /* A new thread is whoever its maker was at that moment: ident_of_maker() in the maker, the result to
  * ident_begin_thread() in the new one, which makes it itself. */
 unsigned ident_of_maker(void);

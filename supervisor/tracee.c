@@ -12,6 +12,7 @@
 #include "supervisor/caps.h"
 #include "supervisor/compat.h"
 #include "supervisor/dumpable.h"
+#include "supervisor/idchange.h"
 #include "supervisor/ident.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/maps.h"
@@ -52,7 +53,7 @@ static int open_proc(struct call *c, const char *name, int flags)
 	int fd = try_proc(c, name, flags);
 
 	if (fd == -EPERM) {
-		ident_change_wait();
+		idchange_wait(c->s, c->tid);
 		fd = try_proc(c, name, flags);
 	}
 	c->unreadable = fd == -EPERM;
@@ -462,7 +463,7 @@ uint64_t tracee_socket_inode(struct call *c, int fd)
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
 	n = try_link(c, name, link, sizeof(link) - 1);
 	if (n < 0) {
-		ident_change_wait();
+		idchange_wait(c->s, c->tid);
 		n = try_link(c, name, link, sizeof(link) - 1);
 	}
 	if (n < 9 || strncmp(link, "socket:[", 8) != 0)

@@ -13,6 +13,7 @@
 #include "supervisor/caps.h"
 #include "supervisor/crew.h"
 #include "supervisor/dumpable.h"
+#include "supervisor/idchange.h"
 #include "supervisor/ident.h"
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
@@ -164,14 +165,20 @@ static void open_again(struct tracer_hold *h, const struct tracee_status *before
 /* Performs the change of the caller h, if it is held or can be. True when it is to be released. */
 static bool change_identity(struct call *c, struct tracer_hold *h, bool held)
 {
-	bool alone = ident_change_begin();
 	struct tracee_status before;
-	struct member_stat then;
+	struct member_stat then = {0};
+	struct idchange change;
+	bool alone = false;
 
+	if (tracee_status(c->s, c->tid, &before) == 0) {
+		dumpable_look(c->s, before.tgid, &then);
+		change = (struct idchange){.tgid = before.tgid, .ppid = before.ppid, .stack = then.stack};
+		alone = idchange_begin(&change);
+	}
 	/* In the middle of another thread's change the process was shut. */
 	if (alone && !held)
 		held = tracer_hold(c, h, false) == 0;
-	if (alone && tracee_status(c->s, c->tid, &before) == 0 && dumpable_look(c->s, before.tgid, &then)) {
+	if (alone && dumpable_look(c->s, before.tgid, &then)) {
 		tracee_pin(c, &before);
 		if (held) {
 			call_continue(c);
@@ -180,7 +187,7 @@ static bool change_identity(struct call *c, struct tracer_hold *h, bool held)
 		}
 	}
 	if (alone)
-		ident_change_end();
+		idchange_end(&change);
 	if (!c->answered)
 		call_continue(c);
 	return held;
@@ -201,7 +208,7 @@ static void handle_identity(struct call *c)
 		call_continue(c);
 		return;
 	}
-	/* First, since it may take as long as another program likes, and for the change others wait. One that is traced by
+	/* First, since it may take as long as another program likes, and for the change its kin wait. One that is traced by
 	 * another cannot be held: its memory stays readable, the rest does not. */
 	if (change_identity(c, &h, tracer_hold(c, &h, false) == 0))
 		tracer_release(&h);

@@ -54,6 +54,23 @@ survives 'rubbish as arguments of every call' garbage
 survives 'long paths, deep directories, rings of links' long_paths
 survives 'long lists of arguments' long_arguments
 
+# Where root has no SYS_PTRACE, a caller that changes its user is held for that moment.
+attack=spoil what='callers that never come to the end of a change of their user'
+may_trace() { ((0x$(sed -n 's/^CapPrm:\t//p' /proc/self/status) >> 19 & 1)); }
+# shellcheck disable=SC2016 # expands inside
+! may_trace || prefix=(capsh --drop=cap_sys_ptrace -- -c 'exec "$0" "$@"')
+if [ "$(id -u)" != 0 ]; then
+	skip "$what" 'needs root'
+elif [ "$(uname -m)" != x86_64 ]; then
+	skip "$what" 'on this architecture nothing is run in a caller'
+elif [ ${#prefix[@]} != 0 ] && ! command -v capsh >/dev/null; then
+	skip "$what" 'no capsh'
+else
+	program spoil
+	survives "$what" changes
+fi
+prefix=()
+
 # The trail has no room, or nobody reads it: all goes on, and what is lost is counted.
 ulimit -S -f unlimited 2>/dev/null
 attack=load
