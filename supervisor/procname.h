@@ -9,4 +9,7 @@
 /* What "ps" shows of a stranger anyway. rest: what follows the number. */
 bool procname_is_public(const char *rest);
 
+/* A descriptor or a mapping: the kernel lets the process itself into these directories, whatever their mode says. */
+bool procname_is_held(const char *rest);
+
 #endif

@@ -67,7 +67,10 @@ struct tracee_status {
 };
 int tracee_status(const struct session *s, pid_t tid, struct tracee_status *st);
 
-/* The same and, of the same moment, the supplementary groups, allocated, as the kernel shows them. Their number or -errno, and
+/* Whether pid is a thread of the caller's process. */
+bool tracee_is_callers(const struct call *c, pid_t pid);
+
+/* The same as tracee_status and, of the same moment, the supplementary groups, allocated, as the kernel shows them. Their number or -errno, and
  * then *groups is NULL. */
 int tracee_status_groups(const struct session *s, pid_t tid, struct tracee_status *st, gid_t **groups);
 

@@ -154,3 +154,11 @@ int tracee_status_groups(const struct session *s, pid_t tid, struct tracee_statu
 	free(large);
 	return rc;
 }
+
+bool tracee_is_callers(const struct call *c, pid_t pid)
+{
+	struct tracee_status its, own;
+
+	return pid > 0 && tracee_status(c->s, pid, &its) == 0 && tracee_status(c->s, c->tid, &own) == 0 &&
+	       its.tgid == own.tgid;
+}

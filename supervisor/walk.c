@@ -130,14 +130,6 @@ static long number_after(const char *text, const char *key, int base)
 	return p ? strtol(p + strlen(key), NULL, base) : -1;
 }
 
-static bool is_callers(const struct call *c, pid_t owner)
-{
-	struct tracee_status its, own;
-
-	return owner > 0 && tracee_status(c->s, owner, &its) == 0 && tracee_status(c->s, c->tid, &own) == 0 &&
-	       its.tgid == own.tgid;
-}
-
 static int open_raised(int dir, const char *name, int flags)
 {
 	int fd = -EACCES;
@@ -163,7 +155,7 @@ static int open_at(const struct call *c, pid_t owner, int dir, const char *name,
 {
 	int fd = openat(dir, name, flags | O_CLOEXEC);
 
-	if (fd < 0 && errno == EACCES && is_callers(c, owner)) {
+	if (fd < 0 && errno == EACCES && tracee_is_callers(c, owner)) {
 		fd = open_raised(dir, name, flags);
 		if (fd < 0)
 			errno = -fd;
@@ -176,7 +168,7 @@ ssize_t walk_read_link(const struct call *c, int link, const char *inner, char *
 	ssize_t n = readlinkat(link, "", buf, size);
 	int err = errno;
 
-	if (n < 0 && err == EACCES && is_callers(c, (pid_t)strtol(inner + 1, NULL, 10)) &&
+	if (n < 0 && err == EACCES && tracee_is_callers(c, (pid_t)strtol(inner + 1, NULL, 10)) &&
 	    ident_look_begin()) {
 		n = readlinkat(link, "", buf, size);
 		err = errno;
@@ -201,7 +193,7 @@ int walk_open_own(const struct call *c, const struct object *o, int flags)
 	char number[16];
 
 	if (o->len < 7 || strncmp(o->name, "/proc/", 6) != 0 || !on_proc(c, o) ||
-	    !is_for_itself(o, (flags & O_ACCMODE) != O_RDONLY) || !is_callers(c, atoi(o->name + 6)))
+	    !is_for_itself(o, (flags & O_ACCMODE) != O_RDONLY) || !tracee_is_callers(c, atoi(o->name + 6)))
 		return -EACCES;
 	snprintf(number, sizeof(number), "%d", o->fd);
 	return open_raised(c->s->self_fd, number, flags);

@@ -3,9 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 
 program tty
-how=''
+serve=''
 before() {
-	coproc SERVER { exec setsid "$build/tty" serve $how 2>&1; }
+	coproc SERVER { exec setsid "$build/tty" serve $serve 2>&1; }
 	export VICTIM=$SERVER_PID
 	read -r TTY <&"${SERVER[0]}"
 	export TTY
@@ -18,5 +18,5 @@ after() {
 for a in write dirfd pin proc link node chmod control hangup reach; do attack "a terminal of others: $a" tty $a; done
 policy="deny_read = $OUT/secret"
 for a in read control reach; do attack "a terminal of others, reads decided by the supervisor: $a" tty $a; done
-how=own
+serve=own
 attack 'a terminal of others: steal' tty steal

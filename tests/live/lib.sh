@@ -59,7 +59,7 @@ finish() {
 
 # The helper programs, built once; a lock keeps two tests from building together.
 cc=${CC:-gcc}
-flags="-std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-missing-field-initializers -Wno-unused-result -Wno-nonnull"
+flags="-std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-missing-field-initializers -Wno-unused-parameter -Wno-unused-result -Wno-nonnull"
 newer() {
 	local source
 	[ -x "$1" ] || return 1
