@@ -341,6 +341,27 @@ static bool join_reason(struct config *c, const struct config_reason *reason)
 	return found;
 }
 
+/* Two names share an address and port, but not the port to go to: a connect does not say which name it means. */
+static bool contradict(const struct resolve_rule *a, const struct resolve_rule *b)
+{
+	return a->port == b->port && a->to_port != b->to_port &&
+	       memcmp(a->addr, b->addr, sizeof(a->addr)) == 0;
+}
+
+static void check_resolve(const struct config *c, const struct resolve_rule *r, struct faults *f)
+{
+	for (size_t i = 0; i < c->n_resolves; i++) {
+		if (!contradict(r, &c->resolves[i]))
+			continue;
+		faults_add(f, r->origin.file, r->origin.line,
+			   "resolve = %s: %s leads to the same address and port, and on to another port; "
+			   "give one of "
+			   "them another address, such as 127.0.0.2",
+			   r->text, c->resolves[i].host);
+		return;
+	}
+}
+
 void config_finish(struct config *c, const struct config_env *env, struct faults *f)
 {
 	for (size_t i = 0; i < c->priv->n_reasons; i++) {
@@ -352,5 +373,8 @@ void config_finish(struct config *c, const struct config_env *env, struct faults
 				   "deny_reason for %s, which no deny_domain names",
 				   host_format_entry(&reason->entry, entry));
 	}
+	for (size_t i = 0; i < c->n_resolves; i++)
+		if (c->resolves[i].to_port != c->resolves[i].port)
+			check_resolve(c, &c->resolves[i], f);
 	config_add_protected(c, env, f);
 }

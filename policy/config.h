@@ -105,6 +105,7 @@ struct config {
 	enum local_binding local_binding; /* default loopback */
 	char *audit_file;		  /* expanded; "-" and "fd:N" as they are; NULL: none */
 	enum audit_level audit_level;
+	char *parent_proxy; /* as written; good for proxy_url_parse(). NULL: none */
 
 	struct config_private *priv; /* strings, per-file scalar bookkeeping */
 };
@@ -131,7 +132,7 @@ extern const char config_default_ini[];
 extern const size_t config_default_ini_len;
 
 /* Call once, after all files and flags: joins deny_reason with deny_domain (a reason without its entry is a
- * fault) and adds the protected names. */
+ * fault), finds fixed addresses that contradict each other, and adds the protected names. */
 void config_finish(struct config *c, const struct config_env *env, struct faults *f);
 
 /* The part of config_finish() that adds the always-protected names when c->protect. */

@@ -127,6 +127,14 @@ static void print_sink(struct printer *p, const struct schema_row *row)
 	free(text);
 }
 
+static void print_proxy(struct printer *p, const struct schema_row *row)
+{
+	const char *url = *(char *const *)((const char *)p->c + row->offset);
+
+	if (url)
+		print_line(p, &p->c->priv->scalars[row - schema_rows], row->key, url);
+}
+
 static void print_domains(struct printer *p, const struct schema_row *row)
 {
 	char text[HOST_TEXT_SIZE];
@@ -216,6 +224,7 @@ static void (*const printers[SCHEMA_TYPES])(struct printer *p, const struct sche
 	[SCHEMA_NET] = print_nets,
 	[SCHEMA_RESOLVE] = print_resolves,
 	[SCHEMA_DNS_SERVER] = print_dns_servers,
+	[SCHEMA_PROXY] = print_proxy,
 	[SCHEMA_UNSET] = print_env,
 	[SCHEMA_SET] = NULL,
 	[SCHEMA_SINK] = print_sink,

@@ -11,6 +11,7 @@
 #include "policy/ini_load.h"
 #include "policy/path_form.h"
 #include "policy/path_text.h"
+#include "policy/proxy_url.h"
 
 struct value {
 	const struct config_reading *r;
@@ -331,11 +332,27 @@ static void read_sink(const struct value *v)
 		fault(v, NO_MEMORY);
 }
 
+static void read_proxy(const struct value *v)
+{
+	char **member = (char **)((char *)v->r->c + v->row->offset);
+	struct proxy_url url;
+	const char *why = proxy_url_parse(v->text, &url);
+
+	if (!why) {
+		*member = config_keep(v->r->c, v->text);
+		why = *member ? NULL : NO_MEMORY;
+	}
+	/* Without the value: it may hold a password. */
+	if (why)
+		faults_add(v->r->f, v->r->origin.file, v->r->origin.line, "%s: %s", v->row->key, why);
+}
+
 static void (*const readers[SCHEMA_TYPES])(const struct value *v) = {
 	[SCHEMA_PATH] = read_pattern, [SCHEMA_SOCKET] = read_socket,   [SCHEMA_BOOL] = read_bool,
 	[SCHEMA_ENUM] = read_enum,    [SCHEMA_DOMAIN] = read_domain,   [SCHEMA_REASON] = read_reason,
 	[SCHEMA_NET] = read_net,      [SCHEMA_RESOLVE] = read_resolve, [SCHEMA_DNS_SERVER] = read_dns_server,
-	[SCHEMA_UNSET] = read_unset,  [SCHEMA_SET] = read_set,	       [SCHEMA_SINK] = read_sink,
+	[SCHEMA_PROXY] = read_proxy,  [SCHEMA_UNSET] = read_unset,     [SCHEMA_SET] = read_set,
+	[SCHEMA_SINK] = read_sink,
 };
 
 void config_read_value(const struct config_reading *r, const struct schema_row *row, const char *text)

@@ -4,7 +4,10 @@
  *
  * deny_domain beats allow_domain; what neither names is refused. An address is allowed by allow_ip, by an address in
  * allow_domain, or, which its caller must find out, because an allowed name led to it. An address in deny_domain refuses it
- * whatever led there.
+ * whatever led there, also in the IPv6 forms that carry an IPv4 address.
+ *
+ * A `resolve` rule is an answer to a question, not a permission: its name needs an allow_domain as any other. It
+ * only lifts the strictness about special addresses.
  */
 #ifndef CORDON_NET_H
 #define CORDON_NET_H
@@ -14,11 +17,18 @@
 #include "policy/host.h"
 #include "policy/policy.h"
 
-/* The deciding rule, as of paths: .rule->key is "allow_domain", "deny_domain", "allow_ip" or "resolve"; NULL: the default. */
+/* The deciding rule, as of paths: .rule->key is "allow_domain", "deny_domain" or "allow_ip"; NULL: the default. The most
+ * specific is named: a name before a wildcard, the longer wildcard, with the port before without, the earlier line. */
 struct net_verdict {
 	enum decision decision; /* VERDICT_DENY or VERDICT_ALLOW */
 	const struct rule *rule;
+	const char
+		*why; /* set by the caller: said of a refusal instead of "no allow_domain matches"; or NULL */
 };
+
+/* The rules have numbers, for a message between processes that share the policy. SIZE_MAX, NULL: none such. */
+size_t net_rule_number(const struct policy *p, const struct rule *rule);
+const struct rule *net_rule(const struct policy *p, size_t number);
 
 /* May a name or an address literal be connected to at this port? Port 0: at any port at all, for questions to the stub. */
 struct net_verdict net_decide_name(const struct policy *p, const struct host_name *name, uint16_t port);
@@ -43,9 +53,10 @@ enum net_special {
 	NET_LINK_LOCAL,
 	NET_MULTICAST,
 	NET_BROADCAST,
-	NET_METADATA, /* of cloud providers */
-	NET_OWN,      /* an address of this machine's interfaces */
-	NET_RESERVED, /* 240/4, where the stub puts refused names */
+	NET_METADATA,	  /* of cloud providers */
+	NET_OWN,	  /* an address of this machine's interfaces */
+	NET_RESERVED,	  /* 240/4, where the stub puts refused names */
+	NET_NOT_LOOPBACK, /* localhost leads elsewhere; never of net_special() */
 };
 
 /* Looks into v4-mapped, v4-compatible, translated, 6to4 and NAT64 forms. own: n addresses of the machine. */
@@ -64,12 +75,17 @@ bool net_may_lead_to(const struct policy *p, const struct host_name *name, const
 /* The i-th `resolve` rule for the name and port (0: any); false when there are no more. */
 bool net_resolve(const struct policy *p, const struct host_name *name, uint16_t port, size_t i,
 		 uint8_t addr[16], uint16_t *to_port);
-/* When a connect to addr:port is what a `resolve` rule with another port stands for: the port to connect to, else port. */
-uint16_t net_resolved_port(const struct policy *p, const uint8_t addr[16], uint16_t port);
+/*
+ * When a connect to addr:port is what a `resolve` rule of this name with another port stands for: the port to connect to,
+ * else port. With another port, net_denies_addr() is to be asked about that one, too.
+ */
+uint16_t net_resolved_port(const struct policy *p, const struct host_name *name, const uint8_t addr[16],
+			   uint16_t port);
 
 /*
- * "Connection blocked by network allowlist: example.com:443 (no allow_domain matches)" and the line that would allow it.
- * host: the name or the address as text. Both return buf.
+ * "Connection blocked by network allowlist: example.com:443 (no allow_domain matches)" and the line that would allow it;
+ * of what is allowed "connect example.com:443 allowed by allow_domain = ..." and "". host: the name or the address as
+ * text. Both return buf, which is cut where it is short.
  */
 char *net_explain(const char *host, uint16_t port, const struct net_verdict *v, char *buf, size_t size);
 char *net_suggest(const char *host, bool is_ip, uint16_t port, const struct net_verdict *v, char *buf,

@@ -23,7 +23,8 @@ static int compile(struct policy *p, const struct config *cfg, struct faults *f)
 			p->abstract[p->n_abstract++] = &cfg->rules[i];
 	}
 	p->set = pathset_new(cfg->rules, cfg->n_rules, f);
-	return 0;
+	p->net = net_new(cfg);
+	return p->net ? 0 : -1;
 }
 
 struct policy *policy_new(const struct config *cfg, struct faults *f)
@@ -45,6 +46,7 @@ void policy_free(struct policy *p)
 		return;
 	free((void *)p->abstract);
 	pathset_free(p->set);
+	net_free(p->net);
 	free(p);
 }
 

@@ -5,13 +5,20 @@
 #include "policy/pathset.h"
 #include "policy/policy.h"
 
+struct net;
+
 struct policy {
 	struct pathset *set;
+	struct net *net;
 	/* The rules for abstract sockets, "@name". Such a name is no path: it is compared as a whole. */
 	const struct rule **abstract;
 	size_t n_abstract;
 	size_t count[RULE_KINDS];
 };
+
+/* Of the domains, addresses and fixed answers: net.c. NULL when out of memory. */
+struct net *net_new(const struct config *cfg);
+void net_free(struct net *n);
 
 /* What the rules say of the request's path. False when the path is not canonical. */
 bool request_match(const struct policy *p, const struct request *q, struct pathset_hits *hits);

@@ -1,5 +1,5 @@
 /*
- * A path rule as the loaders produce it and as verdicts name it.
+ * A rule as the loaders produce it and as verdicts name it: of paths, or made from those of names and addresses.
  *
  * Pure data. A struct rule is owned by the struct config that holds it and is immutable once the
  * policy is compiled from it, so verdicts may point at it from any thread for the policy's life.
@@ -23,7 +23,8 @@ enum rule_kind {
 	RULE_ALLOW_EXEC,
 	RULE_DENY_EXEC,
 	RULE_UNIX_SOCKET,
-	RULE_KINDS
+	RULE_KINDS,		  /* of paths */
+	RULE_NETWORK = RULE_KINDS /* of names and addresses (policy/net.h): has no path */
 };
 
 /* Deny and protected rules compare ASCII letters blind to case, the others exactly. */

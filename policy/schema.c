@@ -60,6 +60,8 @@ const struct schema_row schema_rows[SCHEMA_ROWS] = {
 	WORD("network", "local_binding", local_binding, binding_words, "loopback", NULL, "none|loopback|any",
 	     "where servers may listen"),
 	YES_NO("network", "proxy_env", proxy_env, "no", "also offer a proxy by the usual variables"),
+	{.section = "network", .key = "parent_proxy", .type = SCHEMA_PROXY, .offset = offsetof(struct config, parent_proxy),
+	 .metavar = "http://[USER:PASSWORD@]HOST:PORT", .help = "the proxy through which the proxy of proxy_env reaches out"},
 	PATHS("exec", "allow", RULE_ALLOW_EXEC, "allow-exec", "programs that may be run; once given, no others"),
 	PATHS("exec", "deny", RULE_DENY_EXEC, "deny-exec", "programs that may not be run"),
 	LIST("environment", "unset", SCHEMA_UNSET, NULL, "NAME", "variables that are taken away; * and ? match"),

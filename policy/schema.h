@@ -20,6 +20,7 @@ enum schema_type {
 	SCHEMA_NET,	   /* ADDR[/BITS][:PORT[-PORT]] */
 	SCHEMA_RESOLVE,	   /* HOST:PORT:ADDR[:PORT] */
 	SCHEMA_DNS_SERVER, /* ADDR[:PORT] */
+	SCHEMA_PROXY,	   /* http://[USER:PASSWORD@]HOST:PORT */
 	SCHEMA_UNSET,	   /* NAME with * and ? */
 	SCHEMA_SET,	   /* NAME=VALUE */
 	SCHEMA_SINK,	   /* path without patterns, "-" or fd:N */
@@ -29,9 +30,9 @@ enum schema_type {
 struct schema_row {
 	const char *section, *key;
 	enum schema_type type;
-	enum rule_kind kind;	  /* SCHEMA_PATH, SCHEMA_SOCKET */
-	bool deny;		  /* SCHEMA_DOMAIN */
-	size_t offset;		  /* SCHEMA_BOOL, SCHEMA_ENUM, SCHEMA_SINK: the member of struct config */
+	enum rule_kind kind; /* SCHEMA_PATH, SCHEMA_SOCKET */
+	bool deny;	     /* SCHEMA_DOMAIN */
+	size_t offset; /* SCHEMA_BOOL, SCHEMA_ENUM, SCHEMA_SINK, SCHEMA_PROXY: the member of struct config */
 	const char *const *words; /* SCHEMA_ENUM: in the order of the enum, then NULL */
 	const char *def;	  /* the default in words; NULL for an empty list or nothing */
 	bool repeatable;	  /* a list; else a scalar */
@@ -40,7 +41,7 @@ struct schema_row {
 	const char *help;	  /* one line */
 };
 
-#define SCHEMA_ROWS 28
+#define SCHEMA_ROWS 29
 
 extern const struct schema_row schema_rows[SCHEMA_ROWS];
 

@@ -70,6 +70,8 @@ static const struct {
 	{"[audit]\nfile = fd:x\n", "f:2: file = fd:x: fd: is followed by the number of a descriptor\n"},
 	{"[audit]\nfile = /x/*.log\n", "f:2: file = /x/*.log: not a pattern but one file belongs here\n"},
 	{"[audit]\nfile = /x/\n", "f:2: file = /x/: a directory\n"},
+	{"[network]\nparent_proxy = https://u:secret@h:1\n",
+	 "f:2: parent_proxy: only http:// proxies are spoken to\n"},
 	{"[exec]\nallow = [\n", NULL},
 };
 
@@ -145,6 +147,7 @@ static void test_everything(void **state)
 	assert_int_equal(c->n_env, 5);
 	assert_string_equal(c->env[2].value, "");
 	assert_string_equal(c->env[4].value, "a=b #1");
+	assert_string_equal(c->parent_proxy, "http://u:p%40@proxy.corp:3128");
 	assert_true(!c->protect && !c->private_tmp && c->hide && c->core_files && c->proxy_env &&
 		    !c->messages_stderr);
 	assert_int_equal(c->hardlinks, HARDLINKS_ALLOW);
@@ -159,7 +162,7 @@ static void test_defaults(void **state)
 	struct config *c = config_new();
 
 	assert_true(c->protect && c->private_tmp && c->messages_stderr);
-	assert_true(!c->hide && !c->proxy_env && !c->core_files && !c->audit_file);
+	assert_true(!c->hide && !c->proxy_env && !c->core_files && !c->audit_file && !c->parent_proxy);
 	assert_int_equal(c->hardlinks, HARDLINKS_REFUSE);
 	assert_int_equal(c->local_binding, LOCAL_BINDING_LOOPBACK);
 	assert_int_equal(c->audit_level, AUDIT_DENIED);
