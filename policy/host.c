@@ -207,7 +207,7 @@ static const char *host_end(const char *text)
 	return *text == '[' ? end + 1 : end;
 }
 
-static const char *parse_port(const char *s, size_t len, uint16_t *port)
+const char *host_parse_port(const char *s, size_t len, uint16_t *port)
 {
 	unsigned v = 0;
 
@@ -248,7 +248,7 @@ const char *host_parse_entry(const char *text, bool deny, struct host_entry *out
 	if (*text != '[' && *end == ':' && strchr(end + 1, ':'))
 		return "an IPv6 address stands in brackets, as in [::1]:443";
 	if (*end == ':') {
-		why = parse_port(end + 1, strlen(end + 1), &out->port);
+		why = host_parse_port(end + 1, strlen(end + 1), &out->port);
 		if (why)
 			return why;
 	} else if (*end) {
@@ -293,7 +293,7 @@ const char *host_parse_addr(const char *text, uint8_t addr[16], uint16_t *port)
 		return why;
 	if (*end != ':')
 		return "text after ']'";
-	return parse_port(end + 1, strlen(end + 1), port);
+	return host_parse_port(end + 1, strlen(end + 1), port);
 }
 
 static const char *parse_ports(const char *s, struct host_net *out)
@@ -301,13 +301,13 @@ static const char *parse_ports(const char *s, struct host_net *out)
 	const char *dash = strchr(s, '-'), *why;
 
 	if (!dash) {
-		why = parse_port(s, strlen(s), &out->port_lo);
+		why = host_parse_port(s, strlen(s), &out->port_lo);
 		out->port_hi = out->port_lo;
 		return why;
 	}
-	why = parse_port(s, (size_t)(dash - s), &out->port_lo);
+	why = host_parse_port(s, (size_t)(dash - s), &out->port_lo);
 	if (!why)
-		why = parse_port(dash + 1, strlen(dash + 1), &out->port_hi);
+		why = host_parse_port(dash + 1, strlen(dash + 1), &out->port_hi);
 	if (!why && out->port_lo > out->port_hi)
 		why = "the first port is higher than the last";
 	return why;
@@ -366,7 +366,7 @@ const char *host_parse_resolve(const char *text, struct host_name *host, uint16_
 		return why;
 	if (host->is_ip)
 		return "a name belongs first, not an address";
-	why = parse_port(c1 + 1, (size_t)(c2 - c1 - 1), port);
+	why = host_parse_port(c1 + 1, (size_t)(c2 - c1 - 1), port);
 	if (why)
 		return why;
 	*to_port = *port;

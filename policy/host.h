@@ -39,6 +39,8 @@ struct host_net {
 /* Canonical form of a name or an IP literal in any spelling (127.1, 0x7f000001, [::1], ::1). */
 const char *host_canonicalise(const char *text, size_t len, struct host_name *out);
 
+/* A number from 1 to 65535 without a sign or zeros in front. */
+const char *host_parse_port(const char *text, size_t len, uint16_t *port);
 const char *host_parse_entry(const char *text, bool deny, struct host_entry *out);
 /* ADDR or ADDR:PORT; an IPv6 ADDR stands in brackets. Without a port *port is left as it is. */
 const char *host_parse_addr(const char *text, uint8_t addr[16], uint16_t *port);
