@@ -22,8 +22,20 @@ struct statx;
 
 struct sockets *sockets_new(void);
 
+/* What a socket is to its program: which calls on it do what is for sysc/socket.c. */
+enum sockets_kind {
+	SOCKETS_NONE, /* not one of ours */
+	SOCKETS_UNIX,
+	SOCKETS_INET,	 /* TCP */
+	SOCKETS_NETLINK, /* of routes and interfaces */
+	SOCKETS_STANDIN, /* stands for an Internet datagram socket */
+	SOCKETS_KINDS
+};
+
 /* Takes over fd, made for the thread maker. 0 or -errno: ENFILE when there are too many. */
-int sockets_add(struct session *s, int fd, pid_t maker);
+int sockets_add(struct session *s, enum sockets_kind kind, int fd, pid_t maker);
+
+enum sockets_kind sockets_kind(struct session *s, uint64_t inode);
 
 /* A duplicate (CLOEXEC) of the kept socket; the caller closes it. -ENOENT: not one of ours. -EISCONN: it was given up,
  * connected or listening. */
@@ -38,14 +50,15 @@ void sockets_drop_all(struct session *s);
 /* Closes the kept duplicate; the socket stays known while a process has it. */
 void sockets_release(struct session *s, uint64_t inode);
 
-/* The address that the program bound, and the one that its peer bound, as they wrote them: what the kernel has for a file
- * is the supervisor's own way to it. */
+/*
+ * The address that the program bound, and the one that its peer bound or it connected to, as they wrote them: what the
+ * kernel has is the supervisor's own way there. Of any family; a has room for a sockaddr_un. False when there is none to
+ * give. With len 0 it is forgotten.
+ */
 enum sockets_name { SOCKETS_LOCAL, SOCKETS_PEER, SOCKETS_NAMES };
-void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const struct sockaddr_un *a,
+void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const void *a,
 		      socklen_t len);
-/* False when there is none to give. */
-bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, struct sockaddr_un *a,
-		  socklen_t *len);
+bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, void *a, socklen_t *len);
 
 /* A datagram pair, which is of another type inside: one of its two, for sockets_type(). 0: not known. */
 int sockets_add_pair(struct session *s, int fd, const struct ucred *maker);

@@ -1,444 +1,135 @@
 /*
- * Sockets. Unix stream and seqpacket sockets are made by the supervisor and reach what the session itself bound.
+ * Sockets: the rows, and which kind a socket is of. The supervisor makes each itself and performs connect, bind and listen on
+ * its duplicate, in the way of that kind.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "supervisor/change.h"
-#include "supervisor/compat.h"
-#include "supervisor/crew.h"
-#include "supervisor/idset.h"
+#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
-#include "supervisor/notify.h"
 #include "supervisor/path.h"
-#include "supervisor/pending.h"
-#include "supervisor/sockdiag.h"
-#include "supervisor/sockets.h"
+#include "supervisor/sockcall.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN(geteuid), OWN(getegid), OWN(connect),
-	  OWN(bind), OWN(listen), OWN(shutdown), OWN(getsockname), OWN(getsockopt), OWN(close), OWN(fstat),
-	  OWN(fchmod), OWN_RENAMEAT2, OWN_OLD(unlink, unlinkat), OWN(statx),
-	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(close));
 
-#define TYPE_MASK   0xf
-#define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
+#define TYPE_MASK 0xf
 
-static void refuse(struct call *c, const char *op, int err, const char *message)
+/* Of a kind that is missing no socket can be made. */
+static const struct sockkind *const kinds[SOCKETS_KINDS] = {
+	[SOCKETS_UNIX] = &sockkind_unix,
+	[SOCKETS_NETLINK] = &sockkind_netlink,
+};
+
+static enum sockets_kind kind_wanted(int family, int type)
 {
-	int rc = judge_refuse(c, op, "network closed (built-in)", err, message);
-
-	call_error(c, rc ? rc : err);
-}
-
-/* Two descriptors of a new one: to keep and to give. Where there is none left, those of dead sockets are. */
-static int make_socket(struct call *c, int *given)
-{
-	int rc, fd;
-
-	for (int tries = 0; tries < 2; tries++) {
-		fd = socket(AF_UNIX, call_int(c, 1) | SOCK_CLOEXEC, call_int(c, 2));
-		rc = fd < 0 ? -errno : 0;
-		if (fd >= 0) {
-			*given = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-			if (*given >= 0)
-				return fd;
-			rc = -errno;
-			close(fd);
-		}
-		if (rc != -EMFILE)
-			return rc;
-		sockets_sweep(c->s);
-	}
-	return -ENFILE; /* the numbers are the supervisor's, not the program's */
+	if (family == AF_UNIX)
+		return SOCKETS_UNIX;
+	if (family == AF_NETLINK)
+		return SOCKETS_NETLINK;
+	if (family == AF_INET || family == AF_INET6)
+		return type == SOCK_STREAM  ? SOCKETS_INET
+		       : type == SOCK_DGRAM ? SOCKETS_STANDIN
+					    : SOCKETS_NONE;
+	return SOCKETS_NONE;
 }
 
 static void handle_socket(struct call *c)
 {
-	int family = call_int(c, 0), type = call_int(c, 1);
-	int kind = type & TYPE_MASK, fd, given = -1, rc;
-	struct stat st;
-	uint64_t inode;
+	const struct sockkind *kind = kinds[kind_wanted(call_int(c, 0), call_int(c, 1) & TYPE_MASK)];
 
-	if (family == AF_NETLINK) { /* programs that look for interfaces do without */
-		refuse(c, "socket", EPROTONOSUPPORT, NULL);
-		return;
-	}
-	if (family != AF_UNIX) {
-		refuse(c, "socket", EAFNOSUPPORT,
-		       "internet socket refused: the network is closed in this version");
-		return;
-	}
-	if (kind != SOCK_STREAM && kind != SOCK_SEQPACKET) {
-		/* It could reach any socket by name. No message: this is how syslog() begins, and it gives up quietly. */
-		refuse(c, "socket", EPROTONOSUPPORT, NULL);
-		return;
-	}
-	fd = make_socket(c, &given);
-	rc = fd < 0 ? fd : sockets_add(c->s, fd, c->tid);
-	if (rc < 0) {
-		if (fd >= 0) {
-			close(fd);
-			close(given);
-		}
-		call_error(c, -rc);
-		return;
-	}
-	inode = fstat(given, &st) == 0 ? st.st_ino : 0;
-	call_fd(c, given, type & SOCK_CLOEXEC);
-	sockets_delivered(c->s, inode);
-}
-
-/* Copies a socket address. Its length, or -errno as the kernel gives it. */
-static int copy_address(struct call *c, struct sockaddr_storage *a)
-{
-	uint32_t len = (uint32_t)c->arg[2];
-	int rc;
-
-	memset(a, 0, sizeof(*a));
-	if (len > sizeof(*a))
-		return -EINVAL;
-	rc = len ? tracee_read(c, c->arg[1], a, len) : 0;
-	return rc < 0 ? rc : (int)len;
-}
-
-/* Takes the path out of a Unix address that names a file. */
-static int copy_sun_path(struct call *c, const struct sockaddr_un *a, int len)
-{
-	size_t n = strnlen(a->sun_path, (size_t)len - PATH_OFFSET);
-
-	if ((size_t)len > sizeof(*a))
-		return -EINVAL;
-	memcpy(c->path[0], a->sun_path, n);
-	c->path[0][n] = '\0';
-	return 0;
-}
-
-/* Our own duplicate of the caller's socket, for a call that decides where it goes. */
-static int own_socket(struct call *c, uint64_t *inode)
-{
-	*inode = tracee_socket_inode(c, call_int(c, 0));
-	if (*inode == 0) {
-		int pin = tracee_fd(c, call_int(c, 0));
-
-		if (pin < 0)
-			return pin;
-		close(pin);
-		return -ENOTSOCK;
-	}
-	return sockets_get(c->s, *inode);
-}
-
-static void unknown_socket(struct call *c, const char *op)
-{
-	refuse(c, op, EPERM, "an inherited or received socket was refused: it was not made in this session");
-}
-
-/* Who connects or listens, for the other side's SO_PEERCRED. */
-static void note_self(struct call *c, uint64_t inode)
-{
-	struct ucred self = {.uid = geteuid(), .gid = getegid()};
-	struct tracee_status st;
-
-	if (tracee_status(c->s, c->tid, &st) < 0)
-		return;
-	self.pid = st.tgid;
-	sockets_set_self(c->s, inode, &self);
-}
-
-/* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
-struct destination {
-	const struct sockaddr_un *to, *named; /* the supervisor's way, and as the program wrote it */
-	socklen_t to_len, named_len;
-	uint64_t listener;
-};
-
-/* True when fd is connected to a socket of the session: who listens is noted by the kernel at listen(), which for the
- * session's own is the supervisor's call. */
-static bool is_own_listener(int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
-}
-
-static void perform_connect(struct call *c, int fd, uint64_t inode, const struct destination *d)
-{
-	enum crew_wake wake;
-	int rc;
-
-	note_self(c, inode);
-	/* Whether it may block is for the program to change at any moment, so it always may. */
-	if (!crew_block_begin(c)) {
-		call_error(c, EAGAIN);
-		return;
-	}
-	rc = connect(fd, (const struct sockaddr *)d->to, d->to_len) < 0 ? -errno : 0;
-	wake = crew_block_end(c);
-	if (rc == 0 && !is_own_listener(fd)) {
-		/* Another took the name after it was looked at. */
-		shutdown(fd, SHUT_RDWR);
-		rc = -EPERM;
-	}
-	if (rc == 0) {
-		sockets_set_name(c->s, inode, SOCKETS_PEER, d->named, d->named_len);
-		sockets_connected(c->s, inode, d->listener);
-		sockets_release(c->s, inode);
-	}
-	if (wake == CREW_GONE)
-		call_gone(c);
-	else if (rc == -EINTR && wake == CREW_SIGNAL)
-		pending_restart(c);
+	if (kind)
+		kind->make(c);
 	else
-		call_result(c, rc);
+		sockcall_refuse(c, "socket", EAFNOSUPPORT,
+				"internet socket refused: the network is closed in this version");
 }
 
-static void connect_file(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
+/* Finds our duplicate of the caller's socket. NULL: answered. */
+static const struct sockkind *begin(struct sockcall *sc, struct call *c)
 {
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	struct object o;
-	int rc = copy_sun_path(c, a, len);
+	const struct sockkind *kind;
+	int pin;
 
-	if (rc == 0)
-		rc = resolve_object(c, 0, AT_FDCWD, 0, 0, &o);
-	if (rc < 0) {
-		call_error(c, -rc);
-		return;
+	sc->c = c;
+	sc->inode = tracee_socket_inode(c, call_int(c, 0));
+	if (sc->inode == 0) {
+		pin = tracee_fd(c, call_int(c, 0));
+		if (pin >= 0)
+			close(pin);
+		path_copy_failed(c, pin < 0 ? pin : -ENOTSOCK);
+		return NULL;
 	}
-	c->event.path = (struct bytes){o.name, o.len};
-	if (!S_ISSOCK(o.st.stx_mode)) {
-		call_error(c, ECONNREFUSED);
-	} else if (!sockets_is_own_file(c->s, &o.st)) {
-		snprintf(c->message, sizeof(c->message),
-			 "connect to %.200s refused: only Unix sockets of this session can be reached in "
-			 "this version",
-			 o.name);
-		refuse(c, "connect", EPERM, c->message);
-	} else if (tracee_check(c) < 0) {
-		call_gone(c);
-	} else {
-		c->event.op = "connect";
-		path_proc(o.fd, to.sun_path);
-		perform_connect(c, fd, inode,
-				&(struct destination){&to, a, sizeof(to), (socklen_t)len,
-						      sockets_file_owner(c->s, &o.st)});
+	kind = kinds[sockets_kind(c->s, sc->inode)];
+	sc->fd = kind ? sockets_get(c->s, sc->inode) : -ENOENT;
+	if (sc->fd == -ENOENT) {
+		sockcall_refuse(
+			c, c->sysc->op, EPERM,
+			"an inherited or received socket was refused: it was not made in this session");
+		return NULL;
 	}
-	object_close(&o);
+	if (sc->fd < 0 && sc->fd != -EISCONN) {
+		path_copy_failed(c, sc->fd);
+		return NULL;
+	}
+	return kind;
 }
 
-static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
+static void end(struct sockcall *sc)
 {
-	uint64_t owner = sockets_abstract_owner(c->s, fd, a, (socklen_t)len);
+	if (sc->fd >= 0)
+		close(sc->fd);
+}
 
-	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (!owner) {
-		bool there = sockdiag_has_abstract(a, (socklen_t)len); /* if not: as the kernel says */
+/* Copies the address. False: answered, with the errno that the kernel gives. */
+static bool copy_address(struct sockcall *sc)
+{
+	uint32_t len = (uint32_t)sc->c->arg[2];
+	int rc = len > sizeof(sc->addr) ? -EINVAL : 0;
 
-		snprintf(c->message, sizeof(c->message), "connect to an abstract Unix socket refused: %s",
-			 "only those of this session can be reached");
-		refuse(c, "connect", there ? EPERM : ECONNREFUSED, there ? c->message : NULL);
-	} else if (tracee_check(c) < 0) {
-		call_gone(c);
-	} else {
-		c->event.op = "connect";
-		perform_connect(c, fd, inode,
-				&(struct destination){a, a, (socklen_t)len, (socklen_t)len, owner});
-	}
+	memset(&sc->addr, 0, sizeof(sc->addr));
+	sc->len = len;
+	if (rc == 0 && len)
+		rc = tracee_read(sc->c, sc->c->arg[1], &sc->addr, len);
+	if (rc < 0)
+		path_copy_failed(sc->c, rc);
+	return rc == 0;
 }
 
 static void handle_connect(struct call *c)
 {
-	struct sockaddr_storage ss;
-	struct sockaddr_un *a = (struct sockaddr_un *)&ss;
-	uint64_t inode;
-	int len, fd = own_socket(c, &inode);
+	struct sockcall sc;
+	const struct sockkind *kind = begin(&sc, c);
 
-	if (fd == -ENOENT) {
-		unknown_socket(c, "connect");
-		return;
-	}
-	if (fd < 0) {
-		path_copy_failed(c, fd);
-		return;
-	}
-	len = copy_address(c, &ss);
-	if (len < 0)
-		path_copy_failed(c, len);
-	else if ((size_t)len <= PATH_OFFSET || len > (int)sizeof(*a) || ss.ss_family != AF_UNIX)
-		call_error(c, EINVAL);
-	else if (a->sun_path[0] == '\0' && (size_t)len > PATH_OFFSET)
-		connect_abstract(c, fd, inode, a, len);
-	else
-		connect_file(c, fd, inode, a, len);
-	close(fd);
-}
-
-/* The new file gets the socket inode's mode, masked by the umask of whoever binds, which is 0 here. Other than for files,
- * the kernel takes the umask also where the directory has a default ACL. */
-static int bind_with_mode(struct call *c, int fd, const struct sockaddr_un *to)
-{
-	struct tracee_status caller;
-	struct stat st;
-	int rc = tracee_status(c->s, c->tid, &caller);
-
-	if (rc < 0)
-		return rc;
-	if (fstat(fd, &st) < 0 || fchmod(fd, st.st_mode & 07777 & ~caller.umask) < 0)
-		return -errno;
-	rc = bind(fd, (const struct sockaddr *)to, sizeof(*to)) < 0 ? -errno : 0;
-	fchmod(fd, st.st_mode & 07777);
-	return rc;
-}
-
-static int bind_entry(struct call *c, int fd, uint64_t inode, struct entry *e)
-{
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	char proc[PATH_PROC_SIZE];
-	struct statx st;
-	int n, rc;
-
-	n = snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", path_proc(e->dir.fd, proc), e->leaf);
-	if (n >= (int)sizeof(to.sun_path) || strchr(e->leaf, '\n')) {
-		/* Too long by our way to the directory, or not to be shown by the kernel's list: bind beside it and
-		 * rename. */
-		snprintf(to.sun_path, sizeof(to.sun_path), "%s/.cordon-%d-%llx", proc, c->tid,
-			 (unsigned long long)c->id);
-		rc = bind_with_mode(c, fd, &to);
-		if (rc == 0 && renameat2(AT_FDCWD, to.sun_path, e->dir.fd, e->leaf, RENAME_NOREPLACE) < 0) {
-			rc = errno == EEXIST ? -EADDRINUSE : -errno;
-			unlink(to.sun_path);
-		}
-	} else {
-		rc = bind_with_mode(c, fd, &to);
-	}
-	if (rc == 0 && statx(e->dir.fd, e->leaf, AT_SYMLINK_NOFOLLOW, IDSET_STATX, &st) == 0)
-		sockets_note_file(c->s, inode, &st);
-	return rc;
-}
-
-/* This and bind_abstract(): 0, an errno or JUDGE_GONE. */
-static int bind_file(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
-{
-	struct entry_verdict ev;
-	struct entry e;
-	int rc = copy_sun_path(c, a, len);
-
-	if (rc == 0)
-		rc = resolve_entry(c, 0, AT_FDCWD, 0, &e);
-	if (rc < 0)
-		return -rc;
-	/* Exclusive, so that what is found by the name afterwards is what was bound. */
-	rc = e.special ? EEXIST : change_judge(c, ACCESS_CREATE, &e, &ev, true, change_check_absent, 0);
-	if (rc == 0) {
-		rc = -bind_entry(c, fd, inode, &e);
-		if (rc == 0)
-			judge_note_created(c, &e, &ev);
-		change_unlock(c);
-	}
-	entry_close(&e);
-	return rc == EEXIST ? EADDRINUSE : rc;
-}
-
-static int bind_abstract(struct call *c, int fd, const struct sockaddr_un *a, int len)
-{
-	c->event.op = "bind";
-	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (memchr(a->sun_path, '\n', (size_t)len - PATH_OFFSET)) /* see sockets_abstract_owner() */
-		return judge_refuse(c, "bind", "sockets (built-in)", EPERM,
-				    "a socket name with a line break was refused")
-			       ?: EPERM;
-	if (bind(fd, (const struct sockaddr *)a, (socklen_t)len) == 0)
-		return 0;
-	if (errno != EADDRINUSE)
-		return errno;
-	/* Perhaps only our own duplicate still holds it. */
-	sockets_sweep(c->s);
-	return bind(fd, (const struct sockaddr *)a, (socklen_t)len) < 0 ? errno : 0;
-}
-
-/* The name that the socket has now. len 0: an abstract one, perhaps of the kernel's own choice. */
-static void note_name(struct call *c, uint64_t inode, int fd, struct sockaddr_un *a, socklen_t len)
-{
-	if (len == 0) {
-		len = sizeof(*a);
-		if (getsockname(fd, (struct sockaddr *)a, &len) < 0)
-			return;
-	}
-	sockets_set_name(c->s, inode, SOCKETS_LOCAL, a, len);
+	if (kind && copy_address(&sc))
+		kind->connect(&sc);
+	if (kind)
+		end(&sc);
 }
 
 static void handle_bind(struct call *c)
 {
-	struct sockaddr_storage ss;
-	struct sockaddr_un *a = (struct sockaddr_un *)&ss;
-	bool file = false;
-	uint64_t inode;
-	int len, rc, fd = own_socket(c, &inode);
+	struct sockcall sc;
+	const struct sockkind *kind = begin(&sc, c);
 
-	if (fd == -ENOENT) {
-		unknown_socket(c, "bind");
-		return;
-	}
-	if (fd < 0) {
-		path_copy_failed(c, fd == -EISCONN ? -EINVAL : fd);
-		return;
-	}
-	len = copy_address(c, &ss);
-	if (len < 0) {
-		rc = -len;
-	} else if ((size_t)len < PATH_OFFSET || len > (int)sizeof(*a) || ss.ss_family != AF_UNIX) {
-		rc = EINVAL;
-	} else if (tracee_check(c) < 0) {
-		rc = JUDGE_GONE;
-	} else {
-		file = (size_t)len > PATH_OFFSET && a->sun_path[0];
-		rc = file ? bind_file(c, fd, inode, a, len) : bind_abstract(c, fd, a, len);
-	}
-	if (rc == 0)
-		note_name(c, inode, fd, a, file ? (socklen_t)len : 0);
-	close(fd);
-	if (rc)
-		judge_answer(c, rc);
-	else
-		call_return(c, 0);
+	if (kind && copy_address(&sc))
+		kind->bind(&sc);
+	if (kind)
+		end(&sc);
 }
 
 static void handle_listen(struct call *c)
 {
-	uint64_t inode;
-	int fd = own_socket(c, &inode), rc;
+	struct sockcall sc;
+	const struct sockkind *kind = begin(&sc, c);
 
-	if (fd == -ENOENT) {
-		unknown_socket(c, "bind");
-		return;
+	if (kind) {
+		kind->listen(&sc);
+		end(&sc);
 	}
-	if (fd == -EISCONN) { /* listening already */
-		call_return(c, 0);
-		return;
-	}
-	if (fd < 0) {
-		call_error(c, -fd);
-		return;
-	}
-	if (tracee_check(c) < 0) {
-		call_gone(c);
-	} else {
-		note_self(c, inode);
-		rc = listen(fd, call_int(c, 1)) < 0 ? -errno : 0;
-		if (rc == 0)
-			sockets_release(c->s, inode);
-		call_result(c, rc);
-	}
-	close(fd);
 }
 
 const struct sysc sysc_socket = {
@@ -455,7 +146,9 @@ const struct sysc sysc_socket = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)),
 		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_NETLINK))),
 	.handle = handle_socket,
-	.doc = "Unix stream and seqpacket sockets are made by the supervisor; everything else is closed.",
+	.doc = "Unix stream and seqpacket sockets, and netlink sockets that tell of routes and interfaces, "
+	       "are made by the "
+	       "supervisor; everything else is closed.",
 };
 
 #define ROW(call, word, text)                                                                                \

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <linux/netlink.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -107,7 +108,8 @@ static void test_arguments(void **state)
 	assert_int_equal(SUPERVISOR(SYS_ptrace, PTRACE_POKETEXT, 1, 0), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_socket, AF_UNIX, SOCK_STREAM, 0), ALLOWED);
 	assert_int_equal(SUPERVISOR(SYS_socket, AF_INET, SOCK_STREAM, 0), TRAPS);
-	assert_int_equal(SUPERVISOR(SYS_socket, AF_NETLINK, SOCK_RAW, 0), TRAPS);
+	assert_int_equal(SUPERVISOR(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), ALLOWED);
+	assert_int_equal(SUPERVISOR(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_AUDIT), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_ioctl, 3, SECCOMP_IOCTL_NOTIF_RECV, 0), ALLOWED);
 	assert_int_equal(SUPERVISOR(SYS_ioctl, 0, TIOCSTI, 0), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_mknodat, 3, 0, S_IFIFO | 0600), ALLOWED);

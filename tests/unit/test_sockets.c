@@ -50,7 +50,7 @@ static int make_dead(uint64_t *inode)
 
 	assert_true(fd >= 0);
 	*inode = inode_of(fd);
-	rc = sockets_add(&session, fd, 1);
+	rc = sockets_add(&session, SOCKETS_UNIX, fd, 1);
 	if (rc < 0)
 		close(fd);
 	sockets_delivered(&session, *inode);
@@ -184,7 +184,7 @@ static void test_of_a_shut_process(void **state)
 	pid_t pid = start(true);
 
 	(void)state;
-	assert_int_equal(sockets_add(&session, fd, pid), 0);
+	assert_int_equal(sockets_add(&session, SOCKETS_UNIX, fd, pid), 0);
 	sockets_delivered(&session, inode);
 	make_many();
 	fd = sockets_get(&session, inode);
@@ -211,7 +211,7 @@ static void test_held(void **state)
 	for (n = 0; n < 200 && rc == 0; n++) {
 		held[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		assert_true(held[n] >= 0);
-		rc = sockets_add(&session, held[n], 1);
+		rc = sockets_add(&session, SOCKETS_UNIX, held[n], 1);
 		inode = n == 0 ? inode_of(held[n]) : inode;
 	}
 	assert_int_equal(rc, -ENFILE);

@@ -1,0 +1,72 @@
+#include "supervisor/sockcall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)),
+	  OWN_IF(socket, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)), OWN(close), OWN(fstat),
+	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+
+void sockcall_refuse(struct call *c, const char *op, int err, const char *message)
+{
+	int rc = judge_refuse(c, op, "network closed (built-in)", err, message);
+
+	call_error(c, rc ? rc : err);
+}
+
+/* Two descriptors of a new one: to keep and to give. Where there is none left, those of dead sockets are. */
+static int make(struct call *c, int *given)
+{
+	int rc, fd;
+
+	for (int tries = 0; tries < 2; tries++) {
+		fd = socket(call_int(c, 0), call_int(c, 1) | SOCK_CLOEXEC, call_int(c, 2));
+		rc = fd < 0 ? -errno : 0;
+		if (fd >= 0) {
+			*given = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+			if (*given >= 0)
+				return fd;
+			rc = -errno;
+			close(fd);
+		}
+		if (rc != -EMFILE)
+			return rc;
+		sockets_sweep(c->s);
+	}
+	return -ENFILE; /* the numbers are the supervisor's, not the program's */
+}
+
+void sockcall_make(struct call *c, enum sockets_kind kind)
+{
+	int fd, given = -1, rc;
+	struct stat st;
+	uint64_t inode;
+
+	fd = make(c, &given);
+	rc = fd < 0 ? fd : sockets_add(c->s, kind, fd, c->tid);
+	if (rc < 0) {
+		if (fd >= 0) {
+			close(fd);
+			close(given);
+		}
+		call_error(c, -rc);
+		return;
+	}
+	inode = fstat(given, &st) == 0 ? st.st_ino : 0;
+	call_fd(c, given, call_int(c, 1) & SOCK_CLOEXEC);
+	sockets_delivered(c->s, inode);
+}
+
+void sockcall_release(struct sockcall *sc)
+{
+	sockets_release(sc->c->s, sc->inode);
+	if (sc->fd >= 0)
+		close(sc->fd);
+	sc->fd = -EISCONN;
+}

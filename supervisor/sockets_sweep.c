@@ -1,0 +1,112 @@
+/*
+ * Dropping the duplicates of sockets that no process of the session holds any more.
+ */
+#include "supervisor/sockets_table.h"
+#include "supervisor/sockheld.h"
+
+static void mark_held(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k)
+		k->held = true;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+static void mark_hidden(struct session *s, pid_t pid)
+{
+	struct sock *k, *next;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	s->sockets->unsure = true;
+	HASH_ITER(hh, s->sockets->table, k, next)
+	k->hidden |= k->maker == pid;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+/*
+ * Nobody was seen with these, but a process that may not be looked at may have any of them. They may fill half of what
+ * there is: the oldest go first, as programs connect soon, and those that such a process made go last. If one that goes
+ * is in use after all, it can be connected no more.
+ */
+static void drop_doubtful(struct sockets *t, bool hidden)
+{
+	struct sock *k, *next;
+
+	/* The oldest come first. */
+	HASH_ITER(hh, t->table, k, next)
+	{
+		if (!k->held && k->hidden == hidden &&
+		    (t->count > SOCKETS_MAX / 2 || (k->fd >= 0 && t->kept > sockets_room() / 2)))
+			sockets_drop(t, k);
+	}
+}
+
+static void drop_unheld(struct sockets *t)
+{
+	struct sock *k, *next;
+
+	HASH_ITER(hh, t->table, k, next)
+	if (!k->held)
+		sockets_drop(t, k);
+}
+
+/* Under t->sweeping. */
+static void sweep(struct session *s)
+{
+	struct sockets *t = s->sockets;
+	struct sock *k, *next;
+	bool listed;
+
+	pthread_mutex_lock(&t->lock);
+	t->unsure = false;
+	HASH_ITER(hh, t->table, k, next)
+	{
+		k->held = !k->delivered;
+		k->hidden = false;
+	}
+	pthread_mutex_unlock(&t->lock);
+	listed = sockheld_each(s, mark_held, mark_hidden);
+	pthread_mutex_lock(&t->lock);
+	if (!listed || t->unsure) {
+		drop_doubtful(t, false);
+		drop_doubtful(t, true);
+	} else {
+		drop_unheld(t);
+	}
+	t->sweep_at = t->count * 2 > SOCKETS_FIRST_SWEEP ? t->count * 2 : SOCKETS_FIRST_SWEEP;
+	if (t->sweep_at > SOCKETS_MAX)
+		t->sweep_at = SOCKETS_MAX;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* One at a time: two would take each other's marks away. */
+void sockets_sweep(struct session *s)
+{
+	pthread_mutex_lock(&s->sockets->sweeping);
+	sweep(s);
+	pthread_mutex_unlock(&s->sockets->sweeping);
+}
+
+static bool is_due(struct sockets *t)
+{
+	bool due;
+
+	pthread_mutex_lock(&t->lock);
+	due = t->count >= t->sweep_at || t->kept >= sockets_room();
+	pthread_mutex_unlock(&t->lock);
+	return due;
+}
+
+/* Before one more is made. Another may have done it meanwhile. */
+void sockets_sweep_when_due(struct session *s)
+{
+	if (!is_due(s->sockets))
+		return;
+	pthread_mutex_lock(&s->sockets->sweeping);
+	if (is_due(s->sockets))
+		sweep(s);
+	pthread_mutex_unlock(&s->sockets->sweeping);
+}

@@ -1,0 +1,57 @@
+/*
+ * Inside of sockets.h: the table and what its parts share.
+ */
+#ifndef CORDON_SOCKETS_TABLE_H
+#define CORDON_SOCKETS_TABLE_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "supervisor/session.h"
+#include "supervisor/sockets.h"
+
+#include "supervisor/hash.h"
+
+#define SOCKETS_FIRST_SWEEP 64
+#define SOCKETS_MAX	    65536
+
+struct sock {
+	uint64_t inode;
+	int fd; /* the kept duplicate, or -1 */
+	enum sockets_kind kind;
+	int type;
+	bool lost;
+	pid_t maker;				/* the thread, which most often is its process's first */
+	bool held;				/* seen in a process, or not to be swept this time */
+	bool hidden;				/* made by a process that this sweep could not look at */
+	bool delivered;				/* its program has it: before that nobody could hold it */
+	struct sockaddr_un name[SOCKETS_NAMES]; /* or an Internet address */
+	socklen_t len[SOCKETS_NAMES];
+	struct ucred cred[SOCKETS_WHO]; /* pid 0: not known */
+	uint64_t file_dev, file_ino;	/* where it was bound; 0: nowhere */
+	UT_hash_handle hh;
+};
+
+struct sockets {
+	pthread_mutex_t lock, sweeping;
+	struct sock *table;
+	size_t count, kept, sweep_at; /* kept: of the count, those with a duplicate */
+	bool unsure;		      /* a sweep could not look at some process */
+	struct idset *files;
+	struct sockdiag *diag;
+};
+
+/* Both under t->lock. */
+struct sock *sockets_find(struct sockets *t, uint64_t inode);
+void sockets_drop(struct sockets *t, struct sock *k);
+
+/* SOCK_STREAM, ... */
+int sockets_type_of(int fd);
+
+/* How many duplicates there may be. The rest of the supervisor needs descriptors too. */
+size_t sockets_room(void);
+
+/* Before one more is made: drops those that nobody has, where there are many. Not under the lock. */
+void sockets_sweep_when_due(struct session *s);
+
+#endif

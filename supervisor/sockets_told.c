@@ -1,0 +1,186 @@
+/*
+ * What is remembered of sockets beside their duplicates: names, who made and connected them, socket files.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
+#include "supervisor/sockdiag.h"
+#include "supervisor/sockets_table.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(getsockopt));
+
+void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const void *a,
+		      socklen_t len)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k && len <= sizeof(k->name[which])) {
+		memcpy(&k->name[which], a, len);
+		k->len[which] = len;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, void *a, socklen_t *len)
+{
+	struct sock *k;
+	bool has;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	has = k && k->len[which] > 0;
+	if (has) {
+		memcpy(a, &k->name[which], k->len[which]);
+		*len = k->len[which];
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+	return has;
+}
+
+static uint64_t dev_of(const struct statx *st)
+{
+	return (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+}
+
+void sockets_note_file(struct session *s, uint64_t inode, const struct statx *st)
+{
+	struct sock *k;
+
+	idset_add(s->sockets->files, st);
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k) {
+		k->file_dev = dev_of(st);
+		k->file_ino = st->stx_ino;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+uint64_t sockets_file_owner(struct session *s, const struct statx *st)
+{
+	struct sock *k, *next;
+	uint64_t inode = 0;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	HASH_ITER(hh, s->sockets->table, k, next)
+	{
+		if (k->file_ino == st->stx_ino && k->file_dev == dev_of(st))
+			inode = k->inode;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+	return inode;
+}
+
+int sockets_type(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+	int type;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	type = k ? k->type : 0;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return type;
+}
+
+void sockets_set_self(struct session *s, uint64_t inode, const struct ucred *self)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k)
+		k->cred[SOCKETS_SELF] = *self;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+void sockets_connected(struct session *s, uint64_t inode, uint64_t listener)
+{
+	struct sock *k, *l;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	l = sockets_find(s->sockets, listener);
+	if (k && l) {
+		k->cred[SOCKETS_OTHER] = l->cred[SOCKETS_SELF];
+		k->name[SOCKETS_PEER] = l->name[SOCKETS_LOCAL];
+		k->len[SOCKETS_PEER] = l->len[SOCKETS_LOCAL];
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_cred(struct session *s, uint64_t inode, enum sockets_who who, struct ucred *cred)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k)
+		*cred = k->cred[who];
+	pthread_mutex_unlock(&s->sockets->lock);
+	return k && cred->pid;
+}
+
+uint64_t sockets_other_end(struct session *s, uint64_t inode)
+{
+	return sockdiag_other_end(s->sockets->diag, inode);
+}
+
+bool sockets_is_own_file(struct session *s, const struct statx *st)
+{
+	return idset_has(s->sockets->files, st);
+}
+
+#define SAME_NAME_MAX 32
+
+/* The inodes of the sockets of the session that were bound to the abstract name, dead ones too. */
+static int bound_to(struct sockets *t, int type, const struct sockaddr_un *a, socklen_t len,
+		    unsigned long inodes[SAME_NAME_MAX])
+{
+	struct sock *k, *next;
+	int n = 0;
+
+	pthread_mutex_lock(&t->lock);
+	HASH_ITER(hh, t->table, k, next)
+	{
+		if (k->type == type && k->len[SOCKETS_LOCAL] == len &&
+		    memcmp(&k->name[SOCKETS_LOCAL], a, len) == 0 && n < SAME_NAME_MAX)
+			inodes[n++] = k->inode;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return n;
+}
+
+/*
+ * The kernel keeps each name once for each type of socket, so the session's own socket that lives is the only one. A
+ * line of /proc/net/unix is "num: refs proto flags type state inode path". What follows the inode is not compared: it shows
+ * different names alike. Nothing in the session can put a line of its own there, as bind() refuses line breaks.
+ */
+uint64_t sockets_abstract_owner(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len)
+{
+	unsigned long inodes[SAME_NAME_MAX], inode;
+	int n = bound_to(s->sockets, sockets_type_of(fd), a, len, inodes);
+	FILE *f = n > 0 ? fopen("/proc/net/unix", "re") : NULL;
+	char *line = NULL;
+	size_t size = 0;
+	uint64_t own = 0;
+
+	while (f && !own && getline(&line, &size, f) > 0) {
+		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &inode) != 1)
+			continue;
+		for (int i = 0; i < n; i++)
+			own = inodes[i] == inode ? inode : own;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return own;
+}
