@@ -21,7 +21,7 @@ LDHARDEN := -Wl,-z,relro,-z,now
 SANITIZE_address := -fPIE -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SANITIZE_thread := -fPIE -O1 -fno-omit-frame-pointer -fsanitize=thread
 LIBS_POLICY := -linih -ljansson
-LIBS_RUN := -lmd -lpthread
+LIBS_RUN := -lmd -lcares -lpthread
 
 ifeq ($(VARIANT),default)
 CFLAGS_VARIANT := $(HARDEN)

@@ -50,7 +50,10 @@ struct compat_landlock_ruleset_attr {
 	uint64_t handled_access_net;
 	uint64_t scoped;
 };
+#define COMPAT_LANDLOCK_FS_ABI_1	((1ULL << 13) - 1)
 #define COMPAT_LANDLOCK_FS_REFER	(1ULL << 13)
+#define COMPAT_LANDLOCK_FS_TRUNCATE	(1ULL << 14)
+#define COMPAT_LANDLOCK_FS_IOCTL_DEV	(1ULL << 15)
 #define COMPAT_LANDLOCK_NET_BIND_TCP	(1ULL << 0)
 #define COMPAT_LANDLOCK_NET_CONNECT_TCP (1ULL << 1)
 #define COMPAT_LANDLOCK_SCOPE_ABSTRACT	(1ULL << 0)

@@ -237,6 +237,16 @@ static void report_aliases(struct report *r, struct mounts *m)
 		row(r, "mount alias", FACT, "and %d more", r->aliases - MAX_ALIASES);
 }
 
+/* Its listeners are on loopback, which a machine without network may lack. */
+static void report_gateway(struct report *r, const struct probe *p)
+{
+	if (p->loopback == 0)
+		row(r, "gateway", YES, "resolves names for the session in a process without file access");
+	else
+		row(r, "gateway", OPTIONAL, "no port of loopback: %s; no DNS over TCP, no proxy",
+		    why(p->loopback));
+}
+
 static void report_lockdown(struct report *r)
 {
 	if (lockdown_is_built())
@@ -278,6 +288,7 @@ static void report_probes(struct report *r, const struct probe *p, const struct 
 	report_memory(r, p);
 	report_landlock(r, abi, p->landlock);
 	report_lockdown(r);
+	report_gateway(r, p);
 	report_modules(r);
 	report_identity(r, caps);
 	report_container(r, is_inside(p));

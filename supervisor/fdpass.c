@@ -6,7 +6,7 @@
 
 #include "supervisor/lockdown.h"
 
-OWN_CALLS(OWN_BOTH, OWN(sendmsg), OWN(recvmsg));
+OWN_CALLS(OWN_ALL, OWN(sendmsg), OWN(recvmsg));
 
 int fdpass_send(int sock, const void *data, size_t len, int fd)
 {

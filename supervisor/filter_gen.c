@@ -26,7 +26,7 @@
 
 /* The generated file defines them for cordon. Here they satisfy the linker. */
 const struct sock_fprog filter_programs[FEATURE_COMBINATIONS];
-const struct sock_fprog lockdown_supervisor_program, lockdown_front_program;
+const struct sock_fprog lockdown_supervisor_program, lockdown_front_program, lockdown_gateway_program;
 
 static uint32_t frame_action(enum sysc_action action, int err)
 {
@@ -207,7 +207,7 @@ static bool make_own(struct gen_program *p, enum own_process process)
 
 int main(int argc, char **argv)
 {
-	static struct gen_program programs[FEATURE_COMBINATIONS], own[2];
+	static struct gen_program programs[FEATURE_COMBINATIONS], own[3];
 	bool ok = gen_check_rows() == 0;
 
 	if (argc > 1 && !strcmp(argv[1], "--doc")) {
@@ -222,7 +222,8 @@ int main(int argc, char **argv)
 	seccomp_api_set(5);
 	for (unsigned f = 0; f < FEATURE_COMBINATIONS && ok; f++)
 		ok = make_for_command(&programs[f], f);
-	if (!ok || !make_own(&own[0], OWN_SUPERVISOR) || !make_own(&own[1], OWN_FRONT))
+	if (!ok || !make_own(&own[0], OWN_SUPERVISOR) || !make_own(&own[1], OWN_FRONT) ||
+	    !make_own(&own[2], OWN_GATEWAY))
 		return 1;
 	printf("/* Made by filter_gen from supervisor/sysc.def and what the modules state (lockdown.h). "
 	       "*/\n");
@@ -230,5 +231,6 @@ int main(int argc, char **argv)
 	print_all(programs);
 	print_own(&own[0], "supervisor");
 	print_own(&own[1], "front");
+	print_own(&own[2], "gateway");
 	return fflush(stdout) ? 1 : 0;
 }

@@ -83,11 +83,13 @@ static unsigned add_call(struct own_row *rows, const struct own_call *c)
 /* Rows live as long as the program. */
 unsigned gen_own(struct gen_set *set, int process)
 {
-	static struct own_row all[2][GEN_NUMBERS];
-	struct own_row *rows = all[process == OWN_FRONT];
+	static struct own_row all[OWN_ALL + 1][GEN_NUMBERS];
+	struct own_row *rows = all[process];
 	unsigned faults = 0;
 
-	*set = (struct gen_set){.name = process == OWN_FRONT ? "front" : "supervisor",
+	*set = (struct gen_set){.name = process == OWN_FRONT	 ? "front"
+					: process == OWN_GATEWAY ? "gateway"
+								 : "supervisor",
 				.otherwise = SYSC_TRAP};
 	for (int nr = 0; nr < GEN_NUMBERS; nr++)
 		rows[nr].row.action = SYSC_TRAP;

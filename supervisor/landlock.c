@@ -72,3 +72,33 @@ int landlock_restrict(int abi, const struct config *core_files)
 	close((int)ruleset);
 	return rc;
 }
+
+int landlock_shut(int abi)
+{
+	struct compat_landlock_ruleset_attr attr = {.handled_access_fs = COMPAT_LANDLOCK_FS_ABI_1};
+	size_t size = sizeof(attr.handled_access_fs);
+	long ruleset;
+	int rc = 0;
+
+	if (abi >= 2)
+		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_REFER;
+	if (abi >= 3)
+		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_TRUNCATE;
+	if (abi >= 4) {
+		attr.handled_access_net = COMPAT_LANDLOCK_NET_BIND_TCP;
+		size = 2 * sizeof(uint64_t);
+	}
+	if (abi >= 5)
+		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_IOCTL_DEV;
+	if (abi >= LANDLOCK_ABI_SCOPES) {
+		attr.scoped = COMPAT_LANDLOCK_SCOPE_ABSTRACT | COMPAT_LANDLOCK_SCOPE_SIGNAL;
+		size = sizeof(attr);
+	}
+	ruleset = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+	if (ruleset < 0)
+		return -errno;
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		rc = -errno;
+	close((int)ruleset);
+	return rc;
+}

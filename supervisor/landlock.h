@@ -21,4 +21,8 @@ int landlock_abi(void);
  * directories the kernel may write them beneath, in the program's name; NULL: nowhere. 0 or -errno. */
 int landlock_restrict(int abi, const struct config *core_files);
 
+/* For a process that needs no file at all: every right on files is handled and none granted, nor any to bind a port; it
+ * may connect. no_new_privs must be set. 0 or -errno. */
+int landlock_shut(int abi);
+
 #endif

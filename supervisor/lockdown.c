@@ -15,14 +15,16 @@
 
 #define THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD)
 
-/* libc's own: memory, threads, locks, times where the vdso has none, standard streams, its ways to end. */
-OWN_CALLS(OWN_BOTH, OWN(brk), OWN_IF(mmap, ARG_NONE(2, PROT_EXEC)), OWN_IF(mprotect, ARG_NONE(2, PROT_EXEC)),
-	  OWN(munmap), OWN(mremap), OWN(madvise), OWN(futex), OWN(sched_yield), OWN_ABSENT(clone3),
-	  OWN_IF(clone, ARG_BITS(0, THREAD, THREAD)), OWN(set_robust_list), OWN(rseq), OWN(sched_getaffinity),
-	  OWN(getrandom), OWN(clock_gettime), OWN(gettimeofday), OWN(clock_nanosleep), OWN(restart_syscall),
-	  OWN(rt_sigreturn), OWN(rt_sigprocmask), OWN(gettid), OWN(getpid), OWN(tgkill), OWN(exit),
-	  OWN(exit_group), OWN(openat), OWN(close), OWN(read), OWN(write), OWN(writev), OWN(lseek),
-	  OWN(fstat), OWN(newfstatat));
+/* libc's own: memory, locks, times where the vdso has none, standard streams, its ways to end. */
+OWN_CALLS(OWN_ALL, OWN(brk), OWN_IF(mmap, ARG_NONE(2, PROT_EXEC)), OWN_IF(mprotect, ARG_NONE(2, PROT_EXEC)),
+	  OWN(munmap), OWN(mremap), OWN(madvise), OWN(futex), OWN(getrandom), OWN(clock_gettime),
+	  OWN(gettimeofday), OWN(restart_syscall), OWN(rt_sigreturn), OWN(rt_sigprocmask), OWN(gettid),
+	  OWN(getpid), OWN(tgkill), OWN(exit), OWN(exit_group), OWN(close), OWN(read), OWN(write),
+	  OWN(writev));
+/* Threads, files. */
+OWN_CALLS(OWN_BOTH, OWN(sched_yield), OWN_ABSENT(clone3), OWN_IF(clone, ARG_BITS(0, THREAD, THREAD)),
+	  OWN(set_robust_list), OWN(rseq), OWN(sched_getaffinity), OWN(clock_nanosleep), OWN(openat),
+	  OWN(lseek), OWN(fstat), OWN(newfstatat));
 
 bool lockdown_is_built(void)
 {
@@ -48,13 +50,13 @@ static void on_forbidden(int sig, siginfo_t *info, void *context)
 	_exit(125);
 }
 
-int lockdown_prepare(int front)
+int lockdown_prepare(int sock)
 {
 	const struct sigaction sa = {.sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO};
 	const struct rlimit none = {0, 0};
 	sigset_t set;
 
-	told = front;
+	told = sock;
 	setrlimit(RLIMIT_CORE, &none);
 	sigemptyset(&set);
 	sigaddset(&set, SIGSYS);
@@ -85,4 +87,9 @@ int lockdown_front(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return load(&lockdown_front_program, 0);
+}
+
+int lockdown_gateway(void)
+{
+	return load(&lockdown_gateway_program, 0);
 }

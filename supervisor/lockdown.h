@@ -1,16 +1,18 @@
 /*
- * What the supervisor and the front may still ask of the kernel once a session runs: a seccomp allow-list of their own.
- * Whoever got them to run foreign code would find no exec, no executable memory, no mount, no new socket but Unix ones.
+ * What the supervisor, the front and the gateway may still ask of the kernel once a session runs: a seccomp allow-list of
+ * their own. Whoever got them to run foreign code would find no exec, no executable memory, no mount, no new socket but
+ * Unix ones (the gateway: but those that its questions need, and no file).
  *
  * Each module states, beside the code that makes them, the system calls that it makes from then on:
  *
  *     OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
  *
- * filter_gen collects the statements when cordon is built and makes a program from them for each of the two processes,
+ * filter_gen collects the statements when cordon is built and makes a program from them for each of these processes,
  * checked by interpretation as those of the command are. Calls of libc's own (memory, threads, locks) stand in lockdown.c.
  *
  * A call that is not stated raises SIGSYS. In the supervisor a handler tells the front which call it was, and ends the
- * supervisor, whereupon the front ends the session. It is not answered with an errno: a handler would take that for the
+ * supervisor, whereupon the front ends the session; in the gateway it tells the supervisor, and the session goes on without
+ * names. It is not answered with an errno: a handler would take that for the
  * kernel's word on the caller's call, and a loop that waits would go on for ever.
  */
 #ifndef CORDON_LOCKDOWN_H
@@ -23,7 +25,7 @@
 
 #include "supervisor/sysc.h"
 
-enum own_process { OWN_SUPERVISOR = 1, OWN_FRONT = 2, OWN_BOTH = 3 };
+enum own_process { OWN_SUPERVISOR = 1, OWN_FRONT = 2, OWN_BOTH = 3, OWN_GATEWAY = 4, OWN_ALL = 7 };
 
 struct own_call {
 	int nr;
@@ -74,19 +76,21 @@ struct own_calls {
 	static const struct own_calls *const pointer __attribute__((used, section("own_calls"))) = &calls
 
 /* The programs. filter_gen writes them. */
-extern const struct sock_fprog lockdown_supervisor_program, lockdown_front_program;
+extern const struct sock_fprog lockdown_supervisor_program, lockdown_front_program, lockdown_gateway_program;
 
 /* False in builds for tools that need more calls than cordon makes: sanitizers, valgrind. */
 bool lockdown_is_built(void);
 
 /*
  * Before the first thread, for what cannot be taken back: no new privileges, no core files, SIGSYS let in. A
- * forbidden call is told by the socket front. 0 or -errno.
+ * forbidden call is told as a struct front_message by the socket. 0 or -errno.
  */
-int lockdown_prepare(int front);
+int lockdown_prepare(int sock);
 /* For all threads of the calling process, from any one. 0 or -errno: then the session must not begin. */
 int lockdown_supervisor(void);
 /* For the front, which has one thread. Sets no_new_privs itself. */
 int lockdown_front(void);
+/* For the gateway, which has one thread. After lockdown_prepare(). */
+int lockdown_gateway(void);
 
 #endif

@@ -64,7 +64,7 @@ bool member_is(const struct session *s, pid_t pid)
 		}
 		child_start = st.start;
 		if (st.ppid == s->supervisor)
-			return true;
+			return pid != s->gateway_pid;
 		pid = st.ppid;
 	}
 	return false;

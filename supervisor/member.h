@@ -1,7 +1,7 @@
 /*
  * Who belongs to the session: the command and all its descendants. Orphans become children of the supervisor (it is
- * a subreaper), so a member's chain of parents always ends there; the supervisor itself, the process the user
- * started and everything else are strangers.
+ * a subreaper), so a member's chain of parents always ends there; the supervisor itself, the gateway, the process the
+ * user started and everything else are strangers.
  */
 #ifndef CORDON_MEMBER_H
 #define CORDON_MEMBER_H

@@ -10,14 +10,20 @@
 
 #include "policy/host.h"
 
+#define NAMES_HOSTS "/etc/hosts"
+#define NAMES_MAX   16384
+
 struct names;
 
-struct names *names_new(void);
-/* The stub hands out addr for the name. refused: the address stands for a name that is refused. */
-void names_bind(struct names *t, const struct host_name *name, const uint8_t addr[16], bool refused);
+/* hosts: the file; borrowed. NULL when out of memory. */
+struct names *names_new(const char *hosts);
+/* The stub hands out addr for the name. refused: the address stands for a name that is refused. False: it is not kept,
+ * as memory is out. */
+bool names_bind(struct names *t, const struct host_name *name, const uint8_t addr[16], bool refused);
 /* Calls fn for each name that leads to the address, the latest first, then those of /etc/hosts (read again when it
  * changed), until fn returns true. Returns whether one did. refused: as bound. No call back into this module. */
 bool names_each(struct names *t, const uint8_t addr[16],
 		bool (*fn)(const struct host_name *name, bool refused, void *arg), void *arg);
+void names_free(struct names *t);
 
 #endif

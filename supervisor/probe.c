@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/magic.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -298,6 +299,18 @@ static int try_tmpdir(void)
 	return rc;
 }
 
+static int try_loopback(void)
+{
+	const struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc = 0;
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 1) < 0)
+		rc = -errno;
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 void probe_all(struct probe *p, int landlock_abi, unsigned features)
 {
 	const struct plan plan = {landlock_abi, features};
@@ -320,6 +333,7 @@ void probe_all(struct probe *p, int landlock_abi, unsigned features)
 	probe_seccomp(p);
 	probe_own(p, &plan);
 	p->tmpdir = try_tmpdir();
+	p->loopback = try_loopback();
 }
 
 void probe_refused_calls(char *buf, size_t size)

@@ -27,6 +27,7 @@ struct probe {
 	int landlock;  /* a domain can be entered; PROBE_UNKNOWN: there is no Landlock */
 	int program;   /* cordon's own filter, as a run loads it */
 	int tmpdir;    /* a private TMPDIR can be made */
+	int loopback;  /* a port of 127.0.0.1 can be listened on */
 };
 
 /* landlock_abi: 0 for none. features: of the policy, for the filter's program. */

@@ -80,10 +80,10 @@ void records_say(const struct session *s, const struct loaded *l, int landlock_a
 		fputs(" built-in", stderr);
 	for (size_t i = 0; i < l->n_files; i++)
 		fprintf(stderr, " %s", l->files[i]);
-	fprintf(stderr, "; %s; reads %s; supervisor %s; audit: %s\n", layer,
+	fprintf(stderr, "; %s; reads %s; supervisor %s; gateway %d; audit: %s\n", layer,
 		s->features & FEATURE_READS ? "decided by the supervisor" : "left to the kernel",
 		lockdown_is_built() ? "locked down" : "not locked down (a build for tests)",
-		l->config->audit_file ? l->config->audit_file : "none");
+		(int)s->gateway_pid, l->config->audit_file ? l->config->audit_file : "none");
 	rules_hint_programs(l);
 }
 

@@ -3,8 +3,9 @@
  *
  *     cordon (front)          what the user started and may kill; waits
  *      `- supervisor          answers the notifications; a session of its own; subreaper
- *          `- command         confined; in the user's process group
- *              `- ...         orphans become the supervisor's children
+ *          |- command         confined; in the user's process group
+ *          |   `- ...         orphans become the supervisor's children
+ *          `- gateway         asks and answers about names for the session (gateway.h)
  *
  * Order: everything that can fail is done before the command is let go; until then a failure ends all with 125.
  */
@@ -32,6 +33,7 @@
 #include "supervisor/crew.h"
 #include "supervisor/elders.h"
 #include "supervisor/front.h"
+#include "supervisor/gateway.h"
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
 #include "supervisor/load.h"
@@ -118,25 +120,6 @@ static bool prepare(struct run *r)
 	return r->argv != NULL;
 }
 
-static bool open_audit(struct run *r)
-{
-	const struct config *c = r->l.config;
-	struct audit_opts o = {
-		.file = c->audit_file,
-		.level = c->audit_level,
-		.stderr_messages = c->messages_stderr && !r->o->quiet &&
-				   !(c->audit_file && strcmp(c->audit_file, "-") == 0),
-		.stderr_fd = 2,
-		.session = r->s.id,
-	};
-	char err[512];
-
-	r->s.audit = audit_open(&o, err, sizeof(err));
-	if (!r->s.audit)
-		fprintf(stderr, "cordon: %s\n", err);
-	return r->s.audit && setup_audit_has_room(&r->s);
-}
-
 static const char *child_failure(const struct child_message *m)
 {
 	switch (m->stage) {
@@ -220,6 +203,7 @@ static bool start(struct run *r)
 {
 	bool readable = prctl(PR_GET_DUMPABLE) == 1; /* as the child's memory will be */
 	struct rlimit lim = r->nofile;
+	int rc;
 
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return false;
@@ -227,12 +211,16 @@ static bool start(struct run *r)
 		lim.rlim_cur = 65536;
 	else if (lim.rlim_cur < lim.rlim_max && lim.rlim_max <= 65536)
 		lim.rlim_cur = lim.rlim_max;
-	if (!setup_session(&r->s, &r->l, r->o) || !open_audit(r))
+	if (!setup_session(&r->s, &r->l, r->o) || !setup_audit(&r->s))
 		return false;
-	setup_seal_audit(&r->s);
 	/* The child prepares itself while the threads start: no thread may exist before the fork. */
 	if (!fork_child(r))
 		return false;
+	rc = gateway_start(&r->s);
+	if (rc < 0) {
+		fprintf(stderr, "cordon: the gateway cannot be started: %s\n", strerror(-rc));
+		return false;
+	}
 	/* The child gives its capabilities up by itself; for its bounding set it needs one that goes here. */
 	if (caps_supervisor() < 0) {
 		fprintf(stderr, "cordon: capabilities: %s\n", strerror(errno));
@@ -291,6 +279,8 @@ static void on_signals(struct run *r)
 	while (read(r->signals, info, sizeof(info)) == sizeof(info))
 		;
 	while ((pid = tracer_reap(r->s.tracer, &status)) > 0) {
+		if (pid == r->s.gateway_pid)
+			r->s.gateway_pid = 0;
 		if (pid_was_traced(pid, status) || pid != r->s.command)
 			continue;
 		if (WIFSTOPPED(status))
@@ -337,17 +327,24 @@ static void watch(int epoll, int fd)
 		epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
+static void on_gateway(struct run *r, int epoll)
+{
+	if (!gateway_hear(&r->s))
+		epoll_ctl(epoll, EPOLL_CTL_DEL, gateway_fd(&r->s), NULL);
+}
+
 static void loop(struct run *r)
 {
-	struct epoll_event e[4];
+	struct epoll_event e[5];
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
 	watch(epoll, r->signals);
 	watch(epoll, r->front);
 	watch(epoll, r->child);
 	watch(epoll, crew_wake_fd(r->crew));
+	watch(epoll, gateway_fd(&r->s));
 	while (!r->ended) {
-		int n = epoll_wait(epoll, e, 4, crew_is_busy(r->crew) ? CREW_TICK_MS : -1);
+		int n = epoll_wait(epoll, e, 5, crew_is_busy(r->crew) ? CREW_TICK_MS : -1);
 
 		for (int i = 0; i < n; i++) {
 			if (e[i].data.fd == r->front)
@@ -356,6 +353,8 @@ static void loop(struct run *r)
 				on_child_socket(r);
 			else if (e[i].data.fd == r->signals)
 				on_signals(r);
+			else if (e[i].data.fd == gateway_fd(&r->s))
+				on_gateway(r, epoll);
 		}
 		crew_tick(r->crew);
 	}
@@ -393,6 +392,7 @@ static void end_children(struct run *r, bool started)
 	struct front_ending ending = {.s = &r->s, .tick = started ? tick : NULL, .arg = r->crew};
 
 	release_descriptors(r);
+	gateway_stop(&r->s);
 	if (started)
 		front_ask_children(&ending, GRACE_MS);
 	if (r->s.sockets)

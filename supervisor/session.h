@@ -16,10 +16,12 @@
 
 struct audit;
 struct execs;
+struct gateway_link;
 struct idset;
 struct mounts;
 struct literals;
 struct mqueues;
+struct names;
 struct sockets;
 struct tracer;
 struct pins;
@@ -84,6 +86,9 @@ struct session {
 	struct pins *pins;     /* memory of processes that change their user */
 	struct sysv *sysv;     /* shared with the front, as is the next */
 	struct mqueues *mqueues;
+	struct names *hostnames;      /* which names led to which address; own lock */
+	struct gateway_link *gateway; /* gateway.h */
+	_Atomic pid_t gateway_pid;    /* a child of the supervisor that is none of the session; 0: none */
 
 	/* Held for reading around "decide and change" of a directory entry, for writing around a rename that changes
 	 * which rules hold beneath a directory: so what was scanned is what is renamed. */

@@ -22,6 +22,7 @@
 #include "supervisor/landlock.h"
 #include "supervisor/literals.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/names.h"
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
 #include "supervisor/sockets.h"
@@ -138,11 +139,12 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
 	s->pins = pins_new();
+	s->hostnames = names_new(NAMES_HOSTS);
 	s->tracer = tracer_new();
 	s->execs = execs_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->pins ||
-	    !s->tracer || !s->execs || !s->literals)
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->hostnames ||
+	    !s->pins || !s->tracer || !s->execs || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);
@@ -153,7 +155,7 @@ static bool make_sets(struct session *s, const struct loaded *l)
 /* What a session's first records take, roughly. */
 #define AUDIT_ROOM 65536
 
-bool setup_audit_has_room(const struct session *s)
+static bool audit_has_room(const struct session *s)
 {
 	struct rlimit limit;
 	struct statvfs fs;
@@ -175,7 +177,7 @@ bool setup_audit_has_room(const struct session *s)
 	return true;
 }
 
-void setup_seal_audit(struct session *s)
+static void seal_audit(struct session *s)
 {
 	struct statx st;
 
@@ -183,6 +185,28 @@ void setup_seal_audit(struct session *s)
 	    statx(audit_fd(s->audit), "", AT_EMPTY_PATH, STATX_TYPE | IDSET_STATX, &st) == 0 &&
 	    S_ISREG(st.stx_mode))
 		idset_add(s->sealed, &st);
+}
+
+bool setup_audit(struct session *s)
+{
+	const struct config *c = s->config;
+	struct audit_opts o = {
+		.file = c->audit_file,
+		.level = c->audit_level,
+		.stderr_messages = c->messages_stderr && !s->quiet &&
+				   !(c->audit_file && strcmp(c->audit_file, "-") == 0),
+		.stderr_fd = 2,
+		.session = s->id,
+	};
+	char err[512];
+
+	s->audit = audit_open(&o, err, sizeof(err));
+	if (!s->audit)
+		fprintf(stderr, "cordon: %s\n", err);
+	if (!s->audit || !audit_has_room(s))
+		return false;
+	seal_audit(s);
+	return true;
 }
 
 static void make_id(struct session *s)

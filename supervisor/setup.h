@@ -12,11 +12,9 @@
 /* Fills s for this process. Prints one line and returns false when something is missing. */
 bool setup_session(struct session *s, const struct loaded *l, const struct opts *o);
 
-/* False, with a line, when the trail could not take a record: a full disk, a limit on file sizes. */
-bool setup_audit_has_room(const struct session *s);
-
-/* Seals the audit file, once it is open. */
-void setup_seal_audit(struct session *s);
+/* Opens the trail and seals its file. False, with a line, when it cannot be opened or could not take a record: a full
+ * disk, a limit on file sizes. */
+bool setup_audit(struct session *s);
 
 /* What the kernel must give beyond the filter and its flags; asked once there is a listener and the command waits to be
  * let go. readable: whether the command's memory should be open to us. Prints one line and returns false. */

@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/net.h"
 #include "supervisor/gateway/loop.h"
 
 struct config;
+struct control;
 struct upstream;
 struct stub;
 struct proxy;
@@ -22,14 +24,19 @@ struct gateway {
 	struct loop *loop;
 	const struct config *config;
 	const struct policy *policy;
-	int control;	     /* to the supervisor */
+	int socket;	     /* to the supervisor */
 	int dns_listener[2]; /* IPv4, IPv6; -1: none */
 	int proxy_listener;  /* -1: no proxy */
 	const char *proxy_token;
+	struct control *control;
 	struct upstream *upstream;
 	struct stub *stub;
 	struct proxy *proxy;
 };
+
+/* The process's whole life: gives up what it does not need, serves until the supervisor is gone. Of g the config, policy,
+ * descriptors and token are set. */
+void gateway_main(struct gateway *g, pid_t parent, int landlock_abi) __attribute__((noreturn));
 
 /* An answer: the addresses that the name may lead to at that port, checked (net_may_lead_to()). */
 struct gw_answer {
@@ -54,7 +61,7 @@ struct gw_event {
 	const uint8_t *addr; /* 16 bytes, or NULL */
 	uint16_t port;
 	bool denied;
-	const struct rule *rule; /* one of the policy's, or NULL: default */
+	const struct rule *rule; /* one of the policy's (net_rule_number()), or NULL: default */
 	const char *why;	 /* for a denial: replaces "no allow_domain matches"; or NULL */
 };
 void gw_tell(struct gateway *g, const struct gw_event *e);

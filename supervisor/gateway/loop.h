@@ -13,7 +13,6 @@ struct loop;
 struct watch {
 	int fd;
 	void (*ready)(struct watch *w, uint32_t events); /* EPOLLIN, ... */
-	bool dropped;					 /* by loop_drop() while events are handed out */
 };
 
 struct timer {
@@ -23,7 +22,9 @@ struct timer {
 };
 
 struct loop *loop_new(void);
-/* 0 or -errno. loop_drop() may be called from within ready(), also for other watches; it does not close. */
+void loop_free(struct loop *l);
+/* 0 or -errno. loop_drop() may be called from within ready(), also for other watches, whose memory is then not looked at
+ * any more; it does not close. */
 int loop_add(struct loop *l, struct watch *w, uint32_t events);
 int loop_change(struct loop *l, struct watch *w, uint32_t events);
 void loop_drop(struct loop *l, struct watch *w);

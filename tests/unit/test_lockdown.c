@@ -47,6 +47,7 @@ static uint32_t answer(const struct sock_fprog *p, uint32_t arch, int nr, uint64
 
 #define SUPERVISOR(nr, a0, a1, a2) answer(&lockdown_supervisor_program, NATIVE, nr, a0, a1, a2)
 #define FRONT(nr, a0, a1, a2)	   answer(&lockdown_front_program, NATIVE, nr, a0, a1, a2)
+#define GATEWAY(nr, a0, a1, a2)	   answer(&lockdown_gateway_program, NATIVE, nr, a0, a1, a2)
 #define ALLOWED			   SECCOMP_RET_ALLOW
 #define TRAPS			   SECCOMP_RET_TRAP
 
@@ -86,6 +87,8 @@ static void test_never(void **state)
 	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
 		assert_int_equal(SUPERVISOR(never[i], 0, 0, 0), TRAPS);
 		assert_int_equal(FRONT(never[i], 0, 0, 0), TRAPS);
+		/* It accepts. */
+		assert_true(never[i] == SYS_accept4 || GATEWAY(never[i], 0, 0, 0) == TRAPS);
 	}
 	assert_int_equal(SUPERVISOR(SYS_rt_sigaction, SIGSYS, 0, 0), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_prctl, PR_SET_DUMPABLE, 1, 0), TRAPS);
@@ -121,6 +124,24 @@ static void test_arguments(void **state)
 	assert_int_equal(FRONT(SYS_socket, AF_UNIX, SOCK_STREAM, 0), TRAPS);
 	assert_int_equal(FRONT(SYS_process_vm_readv, 1, 0, 0), TRAPS);
 	assert_int_equal(FRONT(SYS_ptrace, PTRACE_DETACH, 1, 0), TRAPS);
+}
+
+/* The gateway reads what strangers send: no files, no processes, no threads. */
+static void test_gateway(void **state)
+{
+	static const int absent[] = {
+		SYS_openat,	SYS_openat2, SYS_clone,	    SYS_clone3,	   SYS_kill,
+		SYS_ptrace,	SYS_dup3,    SYS_pwrite64,  SYS_fchmod,	   SYS_unlinkat,
+		SYS_ftruncate,	SYS_capset,  SYS_listen,    SYS_prlimit64, SYS_process_vm_readv,
+		SYS_getdents64, SYS_statx,   SYS_newfstatat};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		assert_int_equal(GATEWAY(absent[i], 0, 0, 0), TRAPS);
+	assert_int_equal(GATEWAY(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE), ALLOWED);
+	assert_int_equal(GATEWAY(SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC), TRAPS);
+	assert_int_equal(GATEWAY(SYS_mprotect, 0, 4096, PROT_EXEC), TRAPS);
+	assert_int_equal(GATEWAY(SYS_recvmsg, 0, 0, 0), ALLOWED);
 }
 
 /* What constant answers cost: the kernel must see that no argument is looked at. */
@@ -237,9 +258,9 @@ static void test_blocked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_never),	 cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_constant), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_never),	cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_gateway), cmocka_unit_test(test_constant),
+		cmocka_unit_test(test_ends),	cmocka_unit_test(test_blocked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
