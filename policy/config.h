@@ -105,7 +105,7 @@ struct config {
 	enum local_binding local_binding; /* default loopback */
 	char *audit_file;		  /* expanded; "-" and "fd:N" as they are; NULL: none */
 	enum audit_level audit_level;
-	char *parent_proxy; /* as written; good for proxy_url_parse(). NULL: none */
+	char *parent_proxy; /* as written; good for parent_parse(). NULL: none */
 
 	struct config_private *priv; /* strings, per-file scalar bookkeeping */
 };

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "policy/ini_load.h"
+#include "policy/parent.h"
 #include "policy/path_form.h"
 #include "policy/path_text.h"
-#include "policy/proxy_url.h"
 
 struct value {
 	const struct config_reading *r;
@@ -335,8 +335,8 @@ static void read_sink(const struct value *v)
 static void read_proxy(const struct value *v)
 {
 	char **member = (char **)((char *)v->r->c + v->row->offset);
-	struct proxy_url url;
-	const char *why = proxy_url_parse(v->text, &url);
+	struct parent parent;
+	const char *why = parent_parse(v->text, &parent);
 
 	if (!why) {
 		*member = config_keep(v->r->c, v->text);

@@ -71,7 +71,7 @@ static const struct {
 	{"[audit]\nfile = /x/*.log\n", "f:2: file = /x/*.log: not a pattern but one file belongs here\n"},
 	{"[audit]\nfile = /x/\n", "f:2: file = /x/: a directory\n"},
 	{"[network]\nparent_proxy = https://u:secret@h:1\n",
-	 "f:2: parent_proxy: only http:// proxies are spoken to\n"},
+	 "f:2: parent_proxy: only a proxy of http:// can be chained to\n"},
 	{"[exec]\nallow = [\n", NULL},
 };
 
