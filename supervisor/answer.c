@@ -20,7 +20,7 @@ static void print_shown(const char *s, size_t n)
 	fputs(buf, stdout);
 }
 
-static void print_head(const char *verdict, const char *op, const char *path, size_t len)
+void answer_head(const char *verdict, const char *op, const char *path, size_t len)
 {
 	printf("%s %s ", verdict, op);
 	print_shown(path, len);
@@ -60,7 +60,14 @@ static bool is_left_to_kernel(const struct call *c, const struct answer *an)
 	return an->access == ACCESS_EXEC && !(c->s->features & FEATURE_EXEC);
 }
 
-static void print_rule(const struct call *c, const struct rule *r)
+static void print_line(const char *name, const char *s)
+{
+	printf("  %s: ", name);
+	print_shown(s, strlen(s));
+	putchar('\n');
+}
+
+static void print_where(const struct rule *r)
 {
 	printf("  rule: %s = ", r->key);
 	print_shown(r->text, strlen(r->text));
@@ -69,16 +76,28 @@ static void print_rule(const struct call *c, const struct rule *r)
 	if (r->origin.line)
 		printf(":%d", r->origin.line);
 	puts(")");
-	if (r->alias_of < c->s->config->n_rules && r != &c->s->config->rules[r->alias_of]) {
-		fputs("  note: the rule holds for this name of the place, too: ", stdout);
-		print_shown(r->path, strlen(r->path));
-		putchar('\n');
-	}
-	if (r->reason) {
-		fputs("  reason: ", stdout);
-		print_shown(r->reason, strlen(r->reason));
-		putchar('\n');
-	}
+}
+
+void answer_rule(const struct rule *r)
+{
+	print_where(r);
+	if (r->reason)
+		print_line("reason", r->reason);
+}
+
+void answer_asked(const char *asked)
+{
+	print_line("asked", asked);
+}
+
+/* Of a path: perhaps by another name of it. */
+static void print_rule(const struct call *c, const struct rule *r)
+{
+	print_where(r);
+	if (r->alias_of < c->s->config->n_rules && r != &c->s->config->rules[r->alias_of])
+		print_line("note: the rule holds for this name of the place, too", r->path);
+	if (r->reason)
+		print_line("reason", r->reason);
 }
 
 static const char *default_text(enum access a, bool refused)
@@ -89,6 +108,8 @@ static const char *default_text(enum access a, bool refused)
 		return refused ? "default (no [exec] allow covers it)" : "default (no [exec] deny covers it)";
 	if (a == ACCESS_READ)
 		return "default (no deny_read covers it)";
+	if (a == ACCESS_CONNECT_UNIX)
+		return "default (no allow_unix_socket covers it)";
 	return "default (no allow_write covers it)";
 }
 
@@ -255,16 +276,14 @@ static void note_spelling(const struct answer *an)
 
 static void print_notes(struct call *c, const struct answer *an, const struct verdict *v)
 {
-	if (an->len != strlen(an->asked) || memcmp(an->asked, an->name, an->len) != 0) {
-		fputs("  asked: ", stdout);
-		print_shown(an->asked, strlen(an->asked));
-		putchar('\n');
-	}
-	if (an->found) {
-		fputs("  note: a name alone is looked for along PATH, which has it as ", stdout);
-		print_shown(an->found, strlen(an->found));
-		putchar('\n');
-	}
+	if (an->len != strlen(an->asked) || memcmp(an->asked, an->name, an->len) != 0)
+		answer_asked(an->asked);
+	if (an->found)
+		print_line("note: a name alone is looked for along PATH, which has this", an->found);
+	if (an->access == ACCESS_CONNECT_UNIX && an->refused)
+		puts("  note: servers that the session itself started may be connected to");
+	if (an->access == ACCESS_CONNECT_UNIX && an->name[0] == '@')
+		return;
 	if (!an->exists)
 		printf("  note: it does not exist%s; judged by its name\n",
 		       an->fd < 0 ? ", nor does the directory for it" : "");
@@ -288,7 +307,7 @@ static void print_answer(struct call *c, const struct answer *an, const struct v
 	struct request q = request_of(an);
 	const char *path = an->len ? an->name : an->asked;
 
-	print_head(an->refused ? "refused" : "allowed", an->op, path, an->len ? an->len : strlen(path));
+	answer_head(an->refused ? "refused" : "allowed", an->op, path, an->len ? an->len : strlen(path));
 	print_deciding(c, an, v);
 	if (an->refused)
 		print_remedy(c, &q, v);
@@ -307,11 +326,19 @@ void answer_judged(struct call *c, struct answer *an)
 	print_answer(c, an, &v);
 }
 
+void answer_name(struct call *c, struct answer *an)
+{
+	struct request q = request_of(an);
+	struct verdict v = policy_decide(c->s->policy, &q);
+
+	an->refused = v.decision != VERDICT_ALLOW && !is_left_to_kernel(c, an);
+	c->event.rule = v.rule;
+	print_answer(c, an, &v);
+}
+
 int answer_by_name(struct call *c, struct answer *an, size_t n, const char *rest)
 {
 	char *name = c->name[0];
-	struct request q;
-	struct verdict v;
 
 	while (*(rest += strspn(rest, "/"))) {
 		size_t len = strcspn(rest, "/");
@@ -330,17 +357,13 @@ int answer_by_name(struct call *c, struct answer *an, size_t n, const char *rest
 	name[n] = '\0';
 	an->name = name;
 	an->len = n;
-	q = request_of(an);
-	v = policy_decide(c->s->policy, &q);
-	an->refused = v.decision != VERDICT_ALLOW && !is_left_to_kernel(c, an);
-	c->event.rule = v.rule;
-	print_answer(c, an, &v);
+	answer_name(c, an);
 	return 0;
 }
 
 void answer_failed(const struct answer *an, int err)
 {
-	print_head(err == EACCES ? "refused" : "error", an->op, an->asked, strlen(an->asked));
+	answer_head(err == EACCES ? "refused" : "error", an->op, an->asked, strlen(an->asked));
 	if (err == ENOENT && strcmp(an->op, "exec") == 0 && !strchr(an->asked, '/'))
 		puts("  rule: none: no program of that name along PATH; a path has a '/'");
 	else if (err == EINVAL)

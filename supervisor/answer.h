@@ -31,6 +31,14 @@ void answer_judged(struct call *c, struct answer *an);
  * 0 or -errno. */
 int answer_by_name(struct call *c, struct answer *an, size_t n, const char *rest);
 
+/* Judges the name an->name by the policy alone, and prints. */
+void answer_name(struct call *c, struct answer *an);
+
+/* Pieces of an answer: its first line, and "rule", "reason" and "asked". */
+void answer_head(const char *verdict, const char *op, const char *path, size_t len);
+void answer_rule(const struct rule *r);
+void answer_asked(const char *asked);
+
 /* The path could not be resolved. */
 void answer_failed(const struct answer *an, int err);
 

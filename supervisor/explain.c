@@ -16,6 +16,7 @@
 
 #include "supervisor/answer.h"
 #include "supervisor/child.h"
+#include "supervisor/explain_net.h"
 #include "supervisor/idset.h"
 #include "supervisor/judge.h"
 #include "supervisor/longname.h"
@@ -36,9 +37,13 @@ static const struct operation {
 	enum access absent; /* to what does not */
 	bool entry;	    /* acts on the entry: a symbolic link is not followed */
 } operations[] = {
-	{"read", ACCESS_READ, ACCESS_READ, false},	{"write", ACCESS_WRITE, ACCESS_CREATE, false},
-	{"create", ACCESS_WRITE, ACCESS_CREATE, false}, {"delete", ACCESS_DELETE, ACCESS_DELETE, true},
-	{"rename", ACCESS_RENAME, ACCESS_RENAME, true}, {"exec", ACCESS_EXEC, ACCESS_EXEC, false},
+	{"read", ACCESS_READ, ACCESS_READ, false},
+	{"write", ACCESS_WRITE, ACCESS_CREATE, false},
+	{"create", ACCESS_WRITE, ACCESS_CREATE, false},
+	{"delete", ACCESS_DELETE, ACCESS_DELETE, true},
+	{"rename", ACCESS_RENAME, ACCESS_RENAME, true},
+	{"exec", ACCESS_EXEC, ACCESS_EXEC, false},
+	{"connect", ACCESS_CONNECT_UNIX, ACCESS_CONNECT_UNIX, false},
 };
 #define N_OPERATIONS (sizeof(operations) / sizeof(*operations))
 
@@ -223,6 +228,27 @@ static const char *find_along_path(const char *name, char *buf, size_t size)
 	}
 }
 
+/* A host with its port, or a Unix socket by its @name: no path that leads somewhere. */
+static int answer_connect(struct call *c, const char *target)
+{
+	struct answer an = {
+		.op = "connect", .asked = target, .access = ACCESS_CONNECT_UNIX, .fd = -1, .name = target};
+
+	if (*target != '@')
+		switch (explain_connect(c->s, target)) {
+		case EXPLAINED_ALLOWED:
+			return ALLOWED;
+		case EXPLAINED_REFUSED:
+			return REFUSED;
+		case EXPLAINED_FAILED:
+			return FAILED;
+		}
+	set_path(c, "");
+	an.len = strlen(target);
+	answer_name(c, &an);
+	return an.refused ? REFUSED : ALLOWED;
+}
+
 static int answer_one(struct call *c, const struct operation *op, const char *path)
 {
 	struct answer an = {.op = op->name, .asked = path, .fd = -1};
@@ -230,6 +256,8 @@ static int answer_one(struct call *c, const struct operation *op, const char *pa
 	static char found[PATH_MAX];
 	int rc;
 
+	if (op->access == ACCESS_CONNECT_UNIX && (*path == '@' || !explain_is_unix(path)))
+		return answer_connect(c, path);
 	if (bare)
 		an.found = find_along_path(path, found, sizeof(found));
 	if (an.found)
@@ -308,7 +336,7 @@ int explain_command(const struct opts *o)
 		}
 	if (!op || o->argc < 2) {
 		fprintf(stderr, "cordon: usage: cordon [OPTION...] explain "
-				"read|write|create|delete|rename|exec PATH...\n");
+				"read|write|create|delete|rename|exec PATH... or connect HOST:PORT...\n");
 		return FAILED;
 	}
 	if (!rules_load(&l, o, &s.mounts) || !setup_session(&s, &l, o))

@@ -66,7 +66,7 @@ static const struct {
 	{"run", COMMAND_RUN, false, "run COMMAND confined (the default)"},
 	{"check", COMMAND_CHECK, false, "validate policies and print what is in force"},
 	{"explain", COMMAND_EXPLAIN, false,
-	 "read|write|create|delete|rename|exec PATH...: which rule decides"},
+	 "read|write|create|delete|rename|exec PATH..., connect HOST:PORT...: which rule decides"},
 	{"doctor", COMMAND_DOCTOR, false, "what this machine or container gives"},
 	{"learn", COMMAND_HELP, true, NULL},
 	{"report", COMMAND_HELP, true, NULL},

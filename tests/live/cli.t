@@ -286,6 +286,71 @@ printf '[filesystem]\nallow_write = dir\n[exec]\nallow = git\ndeny = curl\nallow
 run 0 '*allow = */git*' 'cordon: bare.ini:4: *allow = git is ./git*:5: *deny = curl is ./curl*:7: *allow = ./dir may be written*' \
 	'names in [exec] without a path' "$c" -p bare.ini check
 
+# Explain of connects: by the rules and /etc/hosts, nothing is asked for.
+cat >n.ini <<'EOF'
+[network]
+allow_domain = *.example.com:443
+allow_domain = *.github.com
+deny_domain = gist.github.com
+deny_reason = gist.github.com use the paste service
+allow_domain = api.test
+resolve = api.test:443:127.0.0.1:8443
+allow_ip = 10.0.0.0/8:5432
+deny_domain = 10.6.6.6
+resolve = bad.example.com:443:10.6.6.6
+allow_unix_socket = run/x.sock
+allow_unix_socket = @a
+EOF
+n() { # n STATUS TARGET PATTERN
+	run "$1" "$3" '' "explain connect $2" "$c" -p n.ini explain connect "$2"
+}
+n 0 a.example.com:443 'allowed connect a.example.com:443
+  rule: allow_domain = \*.example.com:443 (n.ini:2)
+  note: its addresses are judged when it is asked for*'
+n 0 A.Example.COM. 'allowed connect a.example.com
+*  asked: A.Example.COM.
+  note: at some port*'
+n 1 a.example.com:80 'refused connect a.example.com:80
+  rule: default (no allow_domain matches)
+  remedy: allow_domain = a.example.com:80'
+n 1 gist.github.com:443 'refused connect gist.github.com:443
+  rule: deny_domain = gist.github.com (n.ini:4)
+  reason: use the paste service
+  remedy: remove or narrow that rule'
+n 0 api.test:443 'allowed connect api.test:443
+  rule: allow_domain = api.test (n.ini:6)
+  note: at port 443 it is 127.0.0.1:8443 (resolve)'
+n 1 bad.example.com:443 'refused connect bad.example.com:443
+  rule: deny_domain = 10.6.6.6 (n.ini:9)
+  remedy: remove or narrow that rule
+*'
+n 0 0xa000001:5432 'allowed connect 10.0.0.1:5432
+  rule: allow_ip = 10.0.0.0/8:5432 (n.ini:8)
+  asked: 0xa000001:5432'
+n 1 '[64:ff9b::10.6.6.6]:5432' '*rule: deny_domain = 10.6.6.6 (n.ini:9)*'
+n 1 192.0.2.1:53 'refused connect 192.0.2.1:53
+  rule: default (no allow_ip or allow_domain matches)
+  remedy: allow_ip = 192.0.2.1:53
+*answered by cordon itself'
+n 1 '[::1]:80' '*remedy: allow_ip = \[::1\]:80
+*that the session itself started*'
+n 0 run/x.sock "allowed connect $work/run/x.sock
+  rule: allow_unix_socket = run/x.sock (n.ini:11)
+*"
+n 1 /run/other.sock '*
+  rule: default (no allow_unix_socket covers it)
+  remedy: allow_unix_socket = /run/other.sock
+*'
+n 0 @a 'allowed connect @a
+  rule: allow_unix_socket = @a (n.ini:12)'
+n 1 @b 'refused connect @b*remedy: allow_unix_socket = @b*'
+n 125 https://example.com/ 'error connect https://example.com/
+  rule: none: leave out the scheme'
+n 125 '*.example.com' 'error connect \*.example.com
+  rule: none: one host belongs here'
+run 1 '*allow_ip = 127.0.0.1:80*' '' 'explain connect: an address that no allowed name has' \
+	"$c" -p n.ini --allow-domain x.test --resolve y.test:80:10.0.0.1 explain connect 127.0.0.1:80
+
 # agrees OP PATH COMMAND...: a run answers as explain does
 agrees() {
 	local op=$1 path=$2 said=0 did=0

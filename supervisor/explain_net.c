@@ -1,0 +1,216 @@
+#include "supervisor/explain_net.h"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/hosts.h"
+#include "policy/inet.h"
+#include "policy/net.h"
+#include "supervisor/answer.h"
+#include "supervisor/hostfile.h"
+
+#define OWN_MAX 256
+
+struct question {
+	const struct session *s;
+	const struct policy *policy;
+	const char *target;	      /* as given */
+	char spelled[HOST_TEXT_SIZE]; /* canonical */
+	struct host_name name;
+	uint16_t port; /* 0: none was given */
+	struct net_verdict v;
+	struct hosts *hosts;
+	uint8_t own[OWN_MAX][16];
+	size_t n_own;
+	/* Of the addresses that the name is known to have. */
+	size_t good, bad;
+	enum net_special special; /* of a bad one */
+	uint8_t bad_addr[16];
+};
+
+bool explain_is_unix(const char *target)
+{
+	return target[0] == '@' || (strchr(target, '/') && !strstr(target, "://"));
+}
+
+static void read_own(struct question *q)
+{
+	struct ifaddrs *list, *i;
+
+	if (getifaddrs(&list) < 0)
+		return;
+	for (i = list; i && q->n_own < OWN_MAX; i = i->ifa_next) {
+		struct inet_addr a;
+		int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
+		size_t size = family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+
+		if (inet_parse(i->ifa_addr, size, family, &a) == 0)
+			memcpy(q->own[q->n_own++], a.addr, 16);
+	}
+	freeifaddrs(list);
+}
+
+static void read_hosts(struct question *q)
+{
+	struct hostfile file = {.path = "/etc/hosts"};
+	size_t len;
+	char *bytes = hostfile_changed(&file) ? hostfile_read(&file, &len) : NULL;
+
+	q->hosts = bytes ? hosts_parse(bytes, len) : NULL;
+	free(bytes);
+}
+
+/* One more address that the name leads to. */
+static bool count_addr(const uint8_t addr[16], void *arg)
+{
+	struct question *q = arg;
+	enum net_special special;
+
+	if (net_may_lead_to(q->policy, &q->name, addr, q->port, q->own, q->n_own, &special)) {
+		q->good++;
+		return false;
+	}
+	q->bad++;
+	q->special = special;
+	memcpy(q->bad_addr, addr, 16);
+	return false;
+}
+
+static void count_addrs(struct question *q)
+{
+	uint8_t addr[16];
+	uint16_t to;
+	size_t i;
+
+	for (i = 0; net_resolve(q->policy, &q->name, q->port, i, addr, &to); i++)
+		count_addr(addr, q);
+	if (i == 0)
+		hosts_each_addr(q->hosts, &q->name, count_addr, q);
+}
+
+/* /etc/hosts gives the address a name that is allowed. */
+static bool allows_addr(const struct host_name *name, void *arg)
+{
+	struct question *q = arg;
+	struct net_verdict v = net_decide_name(q->policy, name, q->port);
+	enum net_special special;
+
+	if (v.decision != VERDICT_ALLOW ||
+	    !net_may_lead_to(q->policy, name, q->name.addr, q->port, q->own, q->n_own, &special))
+		return false;
+	q->v = v;
+	return true;
+}
+
+static void print_rule(const struct question *q, bool refused)
+{
+	char addr[HOST_TEXT_SIZE];
+	const struct rule *denied = NULL;
+
+	if (q->v.rule && (!refused || q->v.decision == VERDICT_DENY)) {
+		answer_rule(q->v.rule);
+		return;
+	}
+	if (q->v.decision == VERDICT_DENY) {
+		puts(q->name.is_ip ? "  rule: default (no allow_ip or allow_domain matches)"
+				   : "  rule: default (no allow_domain matches)");
+		return;
+	}
+	net_denies_addr(q->policy, q->bad_addr, q->port, &denied);
+	if (denied)
+		answer_rule(denied);
+	else
+		printf("  rule: special addresses (built-in): the name leads to %s, %s\n",
+		       host_format_addr(q->bad_addr, false, addr), net_special_name(q->special));
+}
+
+static void print_remedy(const struct question *q)
+{
+	const struct net_verdict none = {.decision = VERDICT_DENY};
+	char addr[HOST_TEXT_SIZE], line[2 * HOST_TEXT_SIZE];
+	bool special = q->v.decision == VERDICT_ALLOW;
+
+	if (special && q->special != NET_ORDINARY && q->special != NET_NOT_LOOPBACK)
+		net_suggest(host_format_addr(q->bad_addr, false, addr), true, q->port, &none, line,
+			    sizeof(line));
+	else if (special)
+		*line = '\0';
+	else
+		net_suggest(q->name.text, q->name.is_ip, q->port, &q->v, line, sizeof(line));
+	printf("  remedy: %s\n", *line ? line : "remove or narrow that rule");
+}
+
+static void note_resolve(const struct question *q)
+{
+	char addr[HOST_TEXT_SIZE];
+	const struct config *c = q->s->config;
+
+	for (size_t i = 0; i < c->n_resolves; i++) {
+		const struct resolve_rule *r = &c->resolves[i];
+
+		if (strcmp(r->host, q->name.text) == 0 && (!q->port || q->port == r->port))
+			printf("  note: at port %u it is %s:%u (resolve)\n", r->port,
+			       host_format_addr(r->addr, true, addr), r->to_port);
+	}
+}
+
+static void print_notes(const struct question *q, bool refused)
+{
+	if (strcmp(q->spelled, q->target) != 0)
+		answer_asked(q->target);
+	note_resolve(q);
+	if (!q->port)
+		puts(refused ? "  note: at every port"
+			     : "  note: at some port; give one to know of that one");
+	if (q->bad && !refused)
+		puts("  note: it has other addresses, which are refused");
+	if (!refused && !q->name.is_ip && q->good == 0)
+		puts("  note: its addresses are judged when it is asked for: special ones are refused");
+	if (refused && q->name.is_ip && (inet_is_loopback(q->name.addr) || inet_is_any(q->name.addr)))
+		puts("  note: servers that the session itself started there may be connected to");
+	if (refused && q->name.is_ip && !inet_is_loopback(q->name.addr))
+		puts("  note: allowed once an allowed name has led there");
+	if (q->name.is_ip && q->port == 53 && !net_allows_dns(q->policy, q->name.addr))
+		puts("  note: questions to name servers are answered by cordon itself");
+}
+
+static void judge(struct question *q)
+{
+	q->v = net_decide_name(q->policy, &q->name, q->port);
+	if (q->v.decision == VERDICT_ALLOW && !q->name.is_ip)
+		count_addrs(q);
+	else if (q->v.decision == VERDICT_DENY && !q->v.rule && q->name.is_ip)
+		hosts_each_name(q->hosts, q->name.addr, allows_addr, q);
+}
+
+enum explained explain_connect(const struct session *s, const char *target)
+{
+	static struct question q;
+	struct host_entry e;
+	const char *why = host_parse_entry(target, false, &e);
+	bool refused;
+
+	if (!why && e.wildcard)
+		why = "one host belongs here";
+	if (why) {
+		answer_head("error", "connect", target, strlen(target));
+		printf("  rule: none: %s\n", why);
+		return EXPLAINED_FAILED;
+	}
+	q = (struct question){.s = s, .policy = s->policy, .target = target, .name = e.name, .port = e.port};
+	host_format_entry(&e, q.spelled);
+	read_own(&q);
+	read_hosts(&q);
+	judge(&q);
+	refused = q.v.decision != VERDICT_ALLOW || (q.bad && !q.good);
+	answer_head(refused ? "refused" : "allowed", "connect", q.spelled, strlen(q.spelled));
+	print_rule(&q, refused);
+	if (refused)
+		print_remedy(&q);
+	print_notes(&q, refused);
+	hosts_free(q.hosts);
+	return refused ? EXPLAINED_REFUSED : EXPLAINED_ALLOWED;
+}
