@@ -9,6 +9,7 @@
 
 #include "policy/config.h"
 #include "policy/net_private.h"
+#include "policy/netset.h"
 #include "policy/policy_private.h"
 
 struct entry {
@@ -24,6 +25,7 @@ struct net {
 	struct entry *entries; /* sorted */
 	struct host_net *nets; /* of rules[n_domains] on */
 	size_t n_nets;
+	struct netset *set; /* of the nets */
 	const struct config *cfg;
 };
 
@@ -103,7 +105,11 @@ struct net *net_new(const struct config *cfg)
 	for (size_t i = 0; i < n->n_nets; i++)
 		add_net(n, i, &cfg->ips[i]);
 	qsort(n->entries, n->n_domains, sizeof(*n->entries), compare_entries);
-	return n;
+	n->set = netset_new(n->nets, n->n_nets);
+	if (n->set)
+		return n;
+	net_free(n);
+	return NULL;
 }
 
 void net_free(struct net *n)
@@ -113,6 +119,7 @@ void net_free(struct net *n)
 	free(n->rules);
 	free(n->entries);
 	free(n->nets);
+	netset_free(n->set);
 	free(n);
 }
 
@@ -246,19 +253,34 @@ static const struct rule *find_some_port(const struct net *n, const struct host_
 	return NULL;
 }
 
+struct net_question {
+	const struct net *n;
+	const uint8_t *addr;
+	uint16_t port;
+	const struct rule *found;
+};
+
+/* One of the networks that hold the address. */
+static bool is_allowing(size_t i, void *arg)
+{
+	struct net_question *q = arg;
+	const struct host_net *net = &q->n->nets[i];
+
+	if (!host_net_matches(net, q->addr, q->port ? q->port : net->port_lo))
+		return false;
+	/* Of a range some port is taken to be open. */
+	if (!q->port && net->port_lo == net->port_hi && find_denied_addr(q->n, q->addr, net->port_lo))
+		return false;
+	q->found = &q->n->rules[q->n->n_domains + i];
+	return true;
+}
+
 static const struct rule *find_net(const struct net *n, const uint8_t addr[16], uint16_t port)
 {
-	for (size_t i = 0; i < n->n_nets; i++) {
-		const struct host_net *net = &n->nets[i];
-		uint16_t at = port ? port : net->port_lo;
+	struct net_question q = {.n = n, .addr = addr, .port = port};
 
-		if (!host_net_matches(net, addr, at))
-			continue;
-		/* Of a range some port is taken to be open. */
-		if (port || net->port_lo != net->port_hi || !find_denied_addr(n, addr, at))
-			return &n->rules[n->n_domains + i];
-	}
-	return NULL;
+	netset_each(n->set, addr, is_allowing, &q);
+	return q.found;
 }
 
 static struct net_verdict verdict(const struct rule *refusing, const struct rule *allowing)

@@ -18,7 +18,8 @@
 #include "policy/policy.h"
 
 /* The deciding rule, as of paths: .rule->key is "allow_domain", "deny_domain" or "allow_ip"; NULL: the default. The most
- * specific is named: a name before a wildcard, the longer wildcard, with the port before without, the earlier line. */
+ * specific is named: a name before a wildcard, the longer wildcard or prefix, with the port before without, the earlier
+ * line. */
 struct net_verdict {
 	enum decision decision; /* VERDICT_DENY or VERDICT_ALLOW */
 	const struct rule *rule;

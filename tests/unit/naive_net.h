@@ -36,15 +36,21 @@ static inline const struct domain_rule *naive_find(const struct config *c, const
 static inline const struct ip_rule *naive_ip(const struct config *c, const struct host_name *name,
 					     uint16_t port)
 {
+	const struct ip_rule *best = NULL;
+	unsigned most = 0;
+
 	for (size_t i = 0; name->is_ip && i < c->n_ips; i++) {
 		const struct ip_rule *r = &c->ips[i];
 		struct host_net net = {.prefix = r->prefix, .port_lo = r->port_lo, .port_hi = r->port_hi};
+		unsigned specific = 2 * r->prefix + (r->port_lo != 0);
 
 		memcpy(net.addr, r->addr, 16);
-		if (host_net_matches(&net, name->addr, port))
-			return r;
+		if (!host_net_matches(&net, name->addr, port) || (best && specific <= most))
+			continue;
+		best = r;
+		most = specific;
 	}
-	return NULL;
+	return best;
 }
 
 /* *text: the deciding rule's, NULL for the default. */

@@ -99,7 +99,7 @@ static void test_addresses(void **state)
 	expect(&w, "[::ffff:10.1.2.3]", 1, "deny deny_domain:3");
 	expect(&w, "10.1.2.4", 80, "deny deny_domain:4");
 	expect(&w, "10.1.2.4", 81, "allow allow_ip:2");
-	expect(&w, "10.1.2.4", 0, "allow allow_ip:1");
+	expect(&w, "10.1.2.4", 0, "allow allow_ip:2");
 	expect(&w, "127.0.0.1", 8080, "allow allow_domain:5");
 	expect(&w, "127.0.0.1", 0, "allow allow_domain:5");
 	expect(&w, "127.0.0.1", 80, "deny default");

@@ -95,10 +95,12 @@ static void test_random(void **state)
 static void test_many(void **state)
 {
 	char *rules = NULL, host[64];
-	size_t len, allowed = 0;
+	size_t len, allowed = 0, addrs = 0;
 	FILE *out = open_memstream(&rules, &len);
 	struct world w;
 
+	for (int i = 0; i < 10000; i++)
+		fprintf(out, "allow_ip = 10.%d.%d.0/24\n", i / 256, i % 256);
 	for (int i = 0; i < 20000; i++)
 		fprintf(out, "%s_domain = %sh%d.example.org\n", i % 3 ? "allow" : "deny", i % 2 ? "*." : "",
 			i);
@@ -110,7 +112,11 @@ static void test_many(void **state)
 		snprintf(host, sizeof(host), "x.y.h%d.example.org", i % 20000);
 		n = name_of(host);
 		allowed += net_decide_name(w.p, &n, 443).decision == VERDICT_ALLOW;
+		snprintf(host, sizeof(host), "10.%d.%d.9", i / 256 % 256, i % 256);
+		n = name_of(host);
+		addrs += net_decide_addr(w.p, n.addr, 443).decision == VERDICT_ALLOW;
 	}
+	assert_int_equal(addrs, 3 * 10000 + (200000 - 3 * 65536));
 	/* The wildcards are those with odd numbers, and every third is refused. */
 	assert_int_equal(allowed, 10 * (10000 - 3333));
 	drop(&w);
