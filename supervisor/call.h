@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "policy/host.h"
 #include "supervisor/audit.h"
 #include "supervisor/session.h"
 #include "supervisor/sysc.h"
@@ -34,6 +35,7 @@ struct call {
 	struct event event;
 	char message[1024]; /* behind event.message */
 	char suggestion[PATH_MAX + 64];
+	char host[HOST_TEXT_SIZE], ip[HOST_TEXT_SIZE]; /* behind those of event */
 
 	/* Room for what is copied and resolved: one per path argument. Owned by the worker. */
 	char *path[CALL_PATHS]; /* PATH_MAX bytes each */

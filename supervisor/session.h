@@ -18,6 +18,7 @@ struct audit;
 struct execs;
 struct gateway_link;
 struct idset;
+struct inetdiag;
 struct mounts;
 struct literals;
 struct mqueues;
@@ -81,10 +82,11 @@ struct session {
 	struct mounts *mounts;
 	struct literals *literals;
 	struct sockets *sockets;
-	struct tracer *tracer; /* callers that are held by ptrace; a lock inside */
-	struct execs *execs;   /* programs that are being verified; a lock inside */
-	struct pins *pins;     /* memory of processes that change their user */
-	struct sysv *sysv;     /* shared with the front, as is the next */
+	struct inetdiag *inetdiag; /* a lock inside */
+	struct tracer *tracer;	   /* callers that are held by ptrace; a lock inside */
+	struct execs *execs;	   /* programs that are being verified; a lock inside */
+	struct pins *pins;	   /* memory of processes that change their user */
+	struct sysv *sysv;	   /* shared with the front, as is the next */
 	struct mqueues *mqueues;
 	struct names *hostnames;      /* which names led to which address; own lock */
 	struct gateway_link *gateway; /* gateway.h */

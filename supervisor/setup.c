@@ -18,6 +18,7 @@
 #include "supervisor/compat.h"
 #include "supervisor/execs.h"
 #include "supervisor/idset.h"
+#include "supervisor/inetdiag.h"
 #include "supervisor/ident.h"
 #include "supervisor/landlock.h"
 #include "supervisor/literals.h"
@@ -138,12 +139,13 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_links = idset_new();
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
+	s->inetdiag = inetdiag_new();
 	s->pins = pins_new();
 	s->hostnames = names_new(NAMES_HOSTS);
 	s->tracer = tracer_new();
 	s->execs = execs_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->hostnames ||
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->inetdiag || !s->hostnames ||
 	    !s->pins || !s->tracer || !s->execs || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)

@@ -41,6 +41,14 @@ enum sockets_kind sockets_kind(struct session *s, uint64_t inode);
  * connected or listening. */
 int sockets_get(struct session *s, uint64_t inode);
 
+/* A socket that was connected while its program went on (EINPROGRESS): the next connect() says so once. */
+void sockets_note_collectable(struct session *s, uint64_t inode);
+bool sockets_collect(struct session *s, uint64_t inode);
+
+/* It listens, so that a second listen() is none. */
+void sockets_note_listening(struct session *s, uint64_t inode);
+bool sockets_listens(struct session *s, uint64_t inode);
+
 /* Its program has it now: from here on it may be swept. */
 void sockets_delivered(struct session *s, uint64_t inode);
 

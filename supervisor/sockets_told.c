@@ -45,6 +45,54 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, vo
 	return has;
 }
 
+void sockets_note_collectable(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k)
+		k->collectable = true;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_collect(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+	bool was;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	was = k && k->collectable;
+	if (k)
+		k->collectable = false;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return was;
+}
+
+void sockets_note_listening(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k)
+		k->listens = true;
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_listens(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+	bool listens;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	listens = k && k->listens;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return listens;
+}
+
 static uint64_t dev_of(const struct statx *st)
 {
 	return (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;

@@ -21,6 +21,7 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(close));
 /* Of a kind that is missing no socket can be made. */
 static const struct sockkind *const kinds[SOCKETS_KINDS] = {
 	[SOCKETS_UNIX] = &sockkind_unix,
+	[SOCKETS_INET] = &sockkind_inet,
 	[SOCKETS_NETLINK] = &sockkind_netlink,
 };
 
@@ -44,8 +45,7 @@ static void handle_socket(struct call *c)
 	if (kind)
 		kind->make(c);
 	else
-		sockcall_refuse(c, "socket", EAFNOSUPPORT,
-				"internet socket refused: the network is closed in this version");
+		sockcall_refuse(c, "socket", EAFNOSUPPORT, "internet socket refused: nothing but TCP works");
 }
 
 /* Finds our duplicate of the caller's socket. NULL: answered. */
@@ -146,9 +146,9 @@ const struct sysc sysc_socket = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)),
 		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_NETLINK))),
 	.handle = handle_socket,
-	.doc = "Unix stream and seqpacket sockets, and netlink sockets that tell of routes and interfaces, "
-	       "are made by the "
-	       "supervisor; everything else is closed.",
+	.doc = "TCP sockets, Unix stream and seqpacket sockets, and netlink sockets that tell of routes and "
+	       "interfaces, "
+	       "are made by the supervisor; everything else is closed.",
 };
 
 #define ROW(call, word, text)                                                                                \
@@ -161,6 +161,10 @@ const struct sysc sysc_socket = {
 	}
 
 ROW(connect, "connect",
-    "Performed by the supervisor on its duplicate of the socket, towards sockets of the session.");
-ROW(bind, "bind", "Performed by the supervisor on its duplicate of the socket, in the judged directory.");
-ROW(listen, "bind", "Performed by the supervisor on its duplicate of the socket.");
+    "Performed by the supervisor on its duplicate of the socket: over TCP to what the policy allows and to "
+    "listeners of the "
+    "session, else to sockets of the session.");
+ROW(bind, "bind",
+    "Performed by the supervisor on its duplicate of the socket; of a Unix socket in the judged directory.");
+ROW(listen, "bind",
+    "Performed by the supervisor on its duplicate of the socket, over TCP as far as local_binding allows.");

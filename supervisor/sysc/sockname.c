@@ -49,7 +49,7 @@ static void answer(struct call *c, int value, int length, const void *from, sock
 static void answer_address(struct call *c, struct sockaddr_un *a, socklen_t len)
 {
 	/* The kernel counts the NUL that ends a path. */
-	if (a->sun_path[0]) {
+	if (a->sun_family == AF_UNIX && a->sun_path[0]) {
 		len = (socklen_t)(PATH_OFFSET + strnlen(a->sun_path, len - PATH_OFFSET) + 1);
 		if (len <= sizeof(*a))
 			((char *)a)[len - 1] = '\0';

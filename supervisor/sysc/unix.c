@@ -301,8 +301,8 @@ static void listen_unix(struct sockcall *sc)
 	struct call *c = sc->c;
 	int rc;
 
-	if (sc->fd < 0) { /* listening already */
-		call_return(c, 0);
+	if (sc->fd < 0) {
+		call_result(c, sockets_listens(c->s, sc->inode) ? 0 : -EINVAL);
 		return;
 	}
 	if (tracee_check(c) < 0) {
@@ -311,8 +311,10 @@ static void listen_unix(struct sockcall *sc)
 	}
 	note_self(c, sc->inode);
 	rc = listen(sc->fd, call_int(c, 1)) < 0 ? -errno : 0;
-	if (rc == 0)
-		sockets_release(c->s, sc->inode);
+	if (rc == 0) {
+		sockets_note_listening(c->s, sc->inode);
+		sockcall_release(sc);
+	}
 	call_result(c, rc);
 }
 

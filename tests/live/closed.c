@@ -124,8 +124,6 @@ static void sockets(void)
 		const char *name;
 		int family, type, protocol, want;
 	} all[] = {
-		{"AF_INET stream", AF_INET, SOCK_STREAM, 0, EAFNOSUPPORT},
-		{"AF_INET6 stream", AF_INET6, SOCK_STREAM, 0, EAFNOSUPPORT},
 		{"AF_INET raw", AF_INET, SOCK_RAW, IPPROTO_ICMP, EAFNOSUPPORT},
 		{"AF_PACKET", AF_PACKET, SOCK_RAW, 0, EAFNOSUPPORT},
 		{"AF_VSOCK", AF_VSOCK, SOCK_STREAM, 0, EAFNOSUPPORT},

@@ -1,0 +1,13 @@
+/*
+ * connect() of TCP sockets, performed on the supervisor's duplicate. Called by the worker that has the call.
+ */
+#ifndef CORDON_CONNECTING_H
+#define CORDON_CONNECTING_H
+
+#include "supervisor/destination.h"
+#include "supervisor/sockcall.h"
+
+/* Connects to where it was decided, and answers. */
+void connecting_begin(struct sockcall *sc, const struct destination *d);
+
+#endif

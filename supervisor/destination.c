@@ -1,0 +1,316 @@
+#include "supervisor/destination.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/inet.h"
+#include "policy/net.h"
+#include "supervisor/gateway.h"
+#include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
+#include "supervisor/names.h"
+#include "supervisor/sockheld.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(getsockopt), OWN(getsockname), OWN(getpeername),
+	  OWN_IF(socket, ARG_IS(0, AF_INET)), OWN_IF(socket, ARG_IS(0, AF_INET6)), OWN(bind), OWN(close));
+
+#define DNS_PORT 53
+
+static const uint8_t loopback4[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
+static const uint8_t loopback6[16] = {[15] = 1};
+
+/* --- By name --- */
+
+/* A name that leads to the address, and may. */
+struct by_name {
+	const struct policy *policy;
+	const uint8_t *addr;
+	uint16_t port;
+	bool local;
+	/* The results. seen: the latest name of those that lead there, allowed or not. */
+	struct host_name seen;
+	bool has_seen;
+	struct net_verdict verdict;
+	uint16_t to_port;
+	const char *why;
+};
+
+static bool may_lead(struct by_name *n, const struct host_name *name)
+{
+	enum net_special special;
+
+	if (net_may_lead_to(n->policy, name, n->addr, n->port, (const uint8_t(*)[16])n->addr, n->local,
+			    &special))
+		return true;
+	n->why = special == NET_ORDINARY ? "a deny_domain names the address" : net_special_name(special);
+	return false;
+}
+
+static bool try_name(const struct host_name *name, bool refused, void *arg)
+{
+	struct by_name *n = arg;
+	struct net_verdict v = net_decide_name(n->policy, name, n->port);
+	uint16_t to;
+
+	if (!n->has_seen) {
+		n->seen = *name;
+		n->has_seen = true;
+		n->verdict = v;
+	}
+	if (refused || v.decision != VERDICT_ALLOW || !may_lead(n, name))
+		return false;
+	to = net_resolved_port(n->policy, name, n->addr, n->port);
+	if (net_denies_addr(n->policy, n->addr, n->port, NULL) ||
+	    (to != n->port && net_denies_addr(n->policy, n->addr, to, NULL)))
+		return false;
+	n->seen = *name;
+	n->verdict = v;
+	n->to_port = to;
+	return true;
+}
+
+/* --- By who listens --- */
+
+static bool is_own_inode(struct session *s, uint64_t inode)
+{
+	return inode && sockets_kind(s, inode) == SOCKETS_INET;
+}
+
+enum inet_answer destination_listener(struct session *s, const struct destination *d, bool *full)
+{
+	uint64_t inode;
+	enum inet_answer a = inetdiag_listener(s->inetdiag, &d->end, &inode, full);
+
+	return a == INET_SOCKET && !is_own_inode(s, inode) ? INET_UNKNOWN : a;
+}
+
+static int port_of(const struct sockaddr_storage *a)
+{
+	return ntohs(((const struct sockaddr_in *)a)->sin_port); /* at the same place in a sockaddr_in6 */
+}
+
+/* A port of loopback that is taken and nobody listens at; made when it is needed first. It lives as long as the session. */
+static int make_refusing(int family)
+{
+	struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_storage got;
+	socklen_t len = sizeof(got);
+
+	if (fd < 0)
+		return -1;
+	if ((family == AF_INET ? bind(fd, (struct sockaddr *)&a4, sizeof(a4))
+			       : bind(fd, (struct sockaddr *)&a6, sizeof(a6))) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&got, &len) < 0) {
+		close(fd);
+		return -1;
+	}
+	return port_of(&got);
+}
+
+socklen_t destination_refuses(const struct destination *d, struct sockaddr_storage *to)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static int port[2] = {-1, -1};
+	bool v4 = host_is_v4(d->end.addr);
+	struct inet_addr a = {.v6 = !v4};
+	int *p = &port[v4];
+
+	pthread_mutex_lock(&lock);
+	if (*p < 0)
+		*p = make_refusing(v4 ? AF_INET : AF_INET6);
+	a.port = (uint16_t)*p;
+	pthread_mutex_unlock(&lock);
+	memcpy(a.addr, v4 ? loopback4 : loopback6, 16);
+	return a.port == (uint16_t)-1 ? 0 : inet_make(&a, d->family, to);
+}
+
+struct holder {
+	uint64_t inode;
+	bool found;
+};
+static _Thread_local struct holder *wanted;
+
+static void note_held(struct session *s, uint64_t inode)
+{
+	wanted->found |= inode == wanted->inode;
+}
+
+static void note_shut(struct session *s, pid_t pid)
+{
+}
+
+/* Does a process of the session have the socket? */
+static bool is_held(struct session *s, uint64_t inode)
+{
+	struct holder h = {.inode = inode};
+
+	wanted = &h;
+	return sockheld_each(s, note_held, note_shut) && h.found;
+}
+
+static bool end_of(int fd, bool peer, struct inet_end *end)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct inet_addr a;
+
+	if ((peer ? getpeername(fd, (struct sockaddr *)&ss, &len)
+		  : getsockname(fd, (struct sockaddr *)&ss, &len)) < 0 ||
+	    inet_parse(&ss, len, ss.ss_family, &a) != 0)
+		return false;
+	memcpy(end->addr, a.addr, 16);
+	end->port = a.port;
+	return true;
+}
+
+/*
+ * Most often who listened before still does. One that took a single connection and was closed is told by that connection,
+ * which a member has by now, or which is over.
+ */
+bool destination_holds(struct session *s, const struct destination *d, int fd)
+{
+	struct inet_end here, there;
+	enum inet_answer listener, a;
+	uint64_t inode;
+	bool full;
+
+	listener = destination_listener(s, d, &full);
+	if (listener == INET_SOCKET)
+		return true;
+	if (!end_of(fd, false, &here) || !end_of(fd, true, &there))
+		return true; /* it is over */
+	a = inetdiag_connected(s->inetdiag, &there, &here, &inode);
+	if (a == INET_SOCKET && inode)
+		return is_held(s, inode);
+	return a == INET_NOBODY && listener == INET_NOBODY;
+}
+
+/* --- The decision --- */
+
+/* The record of the call names the host, if one is known, and the address. */
+static void fill_event(struct call *c, const struct inet_addr *a, const struct host_name *name)
+{
+	host_format_addr(a->addr, false, c->ip);
+	c->event.op = "connect";
+	c->event.syscall = c->sysc->name;
+	c->event.ip = (struct bytes){c->ip, strlen(c->ip)};
+	c->event.port = a->port;
+	if (!name)
+		return;
+	snprintf(c->host, sizeof(c->host), "%s", name->text);
+	c->event.host = (struct bytes){c->host, strlen(c->host)};
+}
+
+static int refuse(struct call *c, const struct inet_addr *a, const struct by_name *n, struct net_verdict v)
+{
+	const char *host;
+
+	fill_event(c, a, n->has_seen ? &n->seen : NULL);
+	host = n->has_seen ? c->host : c->ip;
+	if (n->has_seen && !v.rule)
+		v = n->verdict;
+	/* The name was allowed: the address was not. */
+	if (v.decision == VERDICT_ALLOW)
+		v = (struct net_verdict){.decision = VERDICT_DENY};
+	v.why = n->why;
+	net_explain(host, a->port, &v, c->message, sizeof(c->message));
+	net_suggest(host, !n->has_seen, a->port, &v, c->suggestion, sizeof(c->suggestion));
+	judge_refuse(c, "connect", v.rule ? NULL : "default", EPERM, c->message);
+	c->event.rule = v.rule;
+	c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
+	return EPERM;
+}
+
+static int go_instead(struct destination *d, struct inet_addr *a, uint16_t port)
+{
+	d->instead |= port != a->port;
+	a->port = port;
+	d->len = inet_make(a, d->family, &d->to);
+	return d->len ? 0 : EAFNOSUPPORT;
+}
+
+/* The session's own listener, or nobody: then the kernel is to say so, wherever it asks. Else it is refused. */
+static int go_local(struct call *c, struct destination *d, const struct inet_addr *a, const struct by_name *n,
+		    struct net_verdict v)
+{
+	bool full;
+
+	switch (destination_listener(c->s, d, &full)) {
+	case INET_SOCKET:
+		d->own = true;
+		break;
+	case INET_NOBODY:
+		d->len = destination_refuses(d, &d->to);
+		d->instead = true;
+		if (!d->len)
+			return ECONNREFUSED;
+		break;
+	case INET_UNKNOWN:
+		return refuse(c, a, n, v);
+	}
+	fill_event(c, a, n->has_seen ? &n->seen : NULL);
+	return 0;
+}
+
+static bool is_gateway(struct call *c, struct destination *d, struct inet_addr *a)
+{
+	uint16_t proxy = gateway_proxy_port(c->s);
+
+	if (a->port == DNS_PORT && !net_allows_dns(c->s->policy, a->addr)) {
+		d->len = gateway_dns_address(c->s, d->family, &d->to);
+		d->dns = d->instead = d->len != 0;
+		return d->dns;
+	}
+	return proxy && a->port == proxy && memcmp(a->addr, loopback4, 16) == 0;
+}
+
+static int decide(struct call *c, struct destination *d, struct inet_addr *a)
+{
+	struct by_name n = {.policy = c->s->policy, .addr = a->addr, .port = a->port};
+	struct net_verdict v;
+
+	if (is_gateway(c, d, a)) {
+		fill_event(c, a, NULL);
+		return 0;
+	}
+	n.local = inetdiag_is_local(c->s->inetdiag, a->addr);
+	v = net_decide_addr(c->s->policy, a->addr, a->port);
+	if (v.decision == VERDICT_ALLOW) {
+		fill_event(c, a, NULL);
+		c->event.rule = v.rule;
+		return 0;
+	}
+	if (names_each(c->s->hostnames, a->addr, try_name, &n)) {
+		fill_event(c, a, &n.seen);
+		c->event.rule = n.verdict.rule;
+		return go_instead(d, a, n.to_port);
+	}
+	memcpy(d->end.addr, a->addr, 16);
+	d->end.port = a->port;
+	return n.local ? go_local(c, d, a, &n, v) : refuse(c, a, &n, v);
+}
+
+int destination_find(struct sockcall *sc, struct destination *d)
+{
+	socklen_t len = sizeof(d->family);
+	struct inet_addr a;
+	int rc;
+
+	memset(d, 0, sizeof(*d));
+	if (getsockopt(sc->fd, SOL_SOCKET, SO_DOMAIN, &d->family, &len) < 0)
+		return errno;
+	rc = inet_parse(&sc->addr, sc->len, d->family, &a);
+	if (rc)
+		return rc;
+	/* No address at all is this machine; so that it is said in records. */
+	if (inet_is_any(a.addr))
+		memcpy(a.addr, host_is_v4(a.addr) ? loopback4 : loopback6, 16);
+	d->len = inet_make(&a, d->family, &d->to);
+	return decide(sc->c, d, &a);
+}

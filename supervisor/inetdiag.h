@@ -1,0 +1,40 @@
+/*
+ * The kernel's word on TCP sockets of which the supervisor has no duplicate, and on addresses of this machine: who would answer
+ * a connect (NETLINK_SOCK_DIAG, else /proc/net/tcp and tcp6), and whether an address is local (NETLINK_ROUTE). Addresses are of
+ * 16 bytes, IPv4 as v4-mapped; ports in host byte order. Thread-safe.
+ */
+#ifndef CORDON_INETDIAG_H
+#define CORDON_INETDIAG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct inetdiag;
+
+struct inet_end {
+	uint8_t addr[16];
+	uint16_t port;
+};
+
+/* Before the supervisor locks itself down. NULL when memory is short. */
+struct inetdiag *inetdiag_new(void);
+void inetdiag_free(struct inetdiag *d);
+
+/* Whether packets to the address stay on this machine. Where the kernel cannot be asked: loopback only. */
+bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16]);
+
+enum inet_answer {
+	INET_NOBODY,
+	INET_SOCKET,  /* *inode: its number; 0 when no process has it */
+	INET_UNKNOWN, /* the kernel does not tell, or there are several that may be meant */
+};
+
+/* Which socket listens to a connect to this end from this machine. *full: it takes no more connections now. */
+enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, uint64_t *inode,
+				   bool *full);
+
+/* The other end of a connection within this machine: the socket at `here` that is connected to `there`. */
+enum inet_answer inetdiag_connected(struct inetdiag *d, const struct inet_end *here,
+				    const struct inet_end *there, uint64_t *inode);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * TCP sockets. Where a connect may go: destination.h. Who may be listened to: `local_binding`.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "policy/inet.h"
+#include "supervisor/connecting.h"
+#include "supervisor/destination.h"
+#include "supervisor/judge.h"
+#include "supervisor/lockdown.h"
+#include "supervisor/proctcp.h"
+#include "supervisor/sockcall.h"
+#include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(bind), OWN(listen), OWN(getsockname), OWN(getsockopt),
+	  OWN_IF(setsockopt, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_BINDTODEVICE)));
+
+#define LOOPBACK "lo"
+
+static void make_inet(struct call *c)
+{
+	sockcall_make(c, SOCKETS_INET);
+}
+
+/* --- connect --- */
+
+static void connect_inet(struct sockcall *sc)
+{
+	struct destination d;
+	struct call *c = sc->c;
+	int rc;
+
+	if (sc->len < sizeof(sa_family_t)) {
+		call_error(c, EINVAL);
+		return;
+	}
+	if (sc->addr.sa.sa_family == AF_UNSPEC) {
+		/* It would free the socket for another connection, of which the supervisor has no duplicate any more. */
+		sockcall_refuse(c, "connect", EPERM, NULL);
+		return;
+	}
+	if (sc->fd < 0) {
+		call_result(c, sockets_collect(c->s, sc->inode) ? 0 : -EISCONN);
+		return;
+	}
+	rc = destination_find(sc, &d);
+	if (rc)
+		call_error(c, rc);
+	else if (tracee_check(c) < 0)
+		call_gone(c);
+	else
+		connecting_begin(sc, &d);
+}
+
+/* --- bind and listen --- */
+
+/* Where it is bound to, which for one that is not yet is any port of all addresses. */
+static void say_binding(struct call *c, const struct sockaddr *sa, socklen_t len)
+{
+	struct inet_addr a;
+
+	c->event.op = "bind";
+	c->event.syscall = c->sysc->name;
+	if (inet_parse(sa, len, sa->sa_family, &a) != 0)
+		return;
+	host_format_addr(a.addr, false, c->ip);
+	c->event.ip = (struct bytes){c->ip, strlen(c->ip)};
+	c->event.port = a.port;
+}
+
+static void refuse_binding(struct call *c)
+{
+	snprintf(c->message, sizeof(c->message), "listening at port %d refused by local_binding = none",
+		 c->event.port);
+	judge_refuse(c, "bind", "local_binding = none", EPERM, c->message);
+	c->event.suggestion = "local_binding = loopback";
+	call_error(c, EPERM);
+}
+
+/* A port of 0 names no port: it is for a choice of the source address before a connect. */
+static bool names_port(const struct sockcall *sc)
+{
+	struct inet_addr a;
+
+	return inet_parse(&sc->addr, sc->len, sc->addr.sa.sa_family, &a) == 0 && a.port != 0;
+}
+
+/* Sockets that share a port by SO_REUSEPORT share what comes: no one outside of the session has agreed to that. */
+static bool is_own_listener(uint64_t inode, void *arg)
+{
+	return sockets_kind(arg, inode) == SOCKETS_INET;
+}
+
+static bool shares_with_stranger(struct call *c, int fd, const struct sockaddr *sa, socklen_t len)
+{
+	socklen_t size = sizeof(int);
+	struct inet_addr a;
+	struct inet_end at;
+	int shares = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &shares, &size) < 0 || !shares)
+		return false;
+	if (inet_parse(sa, len, sa->sa_family, &a) != 0 || a.port == 0)
+		return false;
+	memcpy(at.addr, a.addr, 16);
+	at.port = a.port;
+	return !proctcp_all_own(&at, is_own_listener, c->s);
+}
+
+static int try_bind(struct sockcall *sc)
+{
+	return bind(sc->fd, &sc->addr.sa, sc->len) < 0 ? -errno : 0;
+}
+
+static void bind_inet(struct sockcall *sc)
+{
+	struct call *c = sc->c;
+	int rc;
+
+	say_binding(c, &sc->addr.sa, sc->len);
+	if (sc->fd < 0) {
+		call_error(c, EINVAL);
+		return;
+	}
+	if (c->s->config->local_binding == LOCAL_BINDING_NONE && names_port(sc)) {
+		refuse_binding(c);
+		return;
+	}
+	if (tracee_check(c) < 0) {
+		call_gone(c);
+		return;
+	}
+	rc = shares_with_stranger(c, sc->fd, &sc->addr.sa, sc->len) ? -EADDRINUSE : try_bind(sc);
+	if (rc == -EADDRINUSE) {
+		/* Perhaps only our own duplicate of one that was closed still has it. */
+		sockets_sweep(c->s);
+		rc = shares_with_stranger(c, sc->fd, &sc->addr.sa, sc->len) ? -EADDRINUSE : try_bind(sc);
+	}
+	call_result(c, rc);
+}
+
+/*
+ * Nobody from other machines is let in, whatever the socket is bound to: it is bound to the loopback device. An address of
+ * loopback instead would cut off one of the two families. Undoing it wants CAP_NET_RAW.
+ */
+static int keep_to_loopback(int fd)
+{
+	char device[16] = "";
+	socklen_t len = sizeof(device);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, LOOPBACK, sizeof(LOOPBACK)) == 0)
+		return 0;
+	if (errno == EPERM && getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, &len) == 0 &&
+	    strcmp(device, LOOPBACK) == 0)
+		return 0;
+	return -EPERM;
+}
+
+static int perform_listen(struct sockcall *sc)
+{
+	struct call *c = sc->c;
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	int rc = 0;
+
+	if (getsockname(sc->fd, (struct sockaddr *)&ss, &len) < 0)
+		return -errno;
+	say_binding(c, (struct sockaddr *)&ss, len);
+	if (shares_with_stranger(c, sc->fd, (struct sockaddr *)&ss, len))
+		return -EADDRINUSE;
+	if (c->s->config->local_binding == LOCAL_BINDING_LOOPBACK)
+		rc = keep_to_loopback(sc->fd);
+	if (rc == 0 && listen(sc->fd, call_int(c, 1)) < 0)
+		rc = -errno;
+	return rc;
+}
+
+static void listen_inet(struct sockcall *sc)
+{
+	struct call *c = sc->c;
+	int rc;
+
+	if (sc->fd < 0) {
+		call_result(c, sockets_listens(c->s, sc->inode) ? 0 : -EINVAL);
+		return;
+	}
+	if (c->s->config->local_binding == LOCAL_BINDING_NONE) {
+		struct sockaddr_storage ss;
+		socklen_t len = sizeof(ss);
+
+		if (getsockname(sc->fd, (struct sockaddr *)&ss, &len) == 0)
+			say_binding(c, (struct sockaddr *)&ss, len);
+		refuse_binding(c);
+		return;
+	}
+	if (tracee_check(c) < 0) {
+		call_gone(c);
+		return;
+	}
+	rc = perform_listen(sc);
+	if (rc == 0) {
+		sockets_note_listening(c->s, sc->inode);
+		sockcall_release(sc);
+	}
+	call_result(c, rc);
+}
+
+const struct sockkind sockkind_inet = {make_inet, connect_inet, bind_inet, listen_inet};
