@@ -155,6 +155,20 @@ static inline double patience(void)
 	return getenv("ATTACK_SECONDS") ? atof(getenv("ATTACK_SECONDS")) : 0.6;
 }
 
+/* Whether a race is to be tried once more, after so many tries; inside not before there were $ATTACK_TRIES. */
+static inline bool goes_on(double end, long tries)
+{
+	const char *least = getenv("CONFINED") ? getenv("ATTACK_TRIES") : NULL;
+
+	return seconds() < end || (least && tries < atol(least));
+}
+
+/* The test adds these up. */
+static inline void tell_tries(const char *way, bool won, long tries)
+{
+	printf("# %s: %s after %ld tries\n", way, won ? "won" : "not", tries);
+}
+
 /* A thread that does fn(arg) over and over until stopped. */
 struct flipper {
 	pthread_t thread;

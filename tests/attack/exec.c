@@ -40,10 +40,11 @@ static void run_path(void)
 }
 
 /* Tries run in a new process until the mark is there. */
-static int race(void (*run)(void))
+static int race(const char *way, void (*run)(void))
 {
 	double end = seconds() + patience();
-	int status, tries = 0;
+	long tries = 0;
+	int status;
 
 	do {
 		pid_t pid = fork();
@@ -56,11 +57,9 @@ static int race(void (*run)(void))
 		if (pid < 0 || waitpid(pid, &status, 0) < 0)
 			broken("fork");
 		tries++;
-		if (there("won"))
-			return WON;
-	} while (seconds() < end);
-	printf("# lost %d times\n", tries);
-	return LOST;
+	} while (!there("won") && goes_on(end, tries));
+	tell_tries(way, there("won"), tries);
+	return there("won") ? WON : LOST;
 }
 
 static void by_thread(void)
@@ -393,7 +392,7 @@ static int names(void)
 	{                                                                                                    \
 		if (names() < 0)                                                                             \
 			broken("memory");                                                                    \
-		return race(by_##name);                                                                      \
+		return race(#name, by_##name);                                                               \
 	}
 RACE(thread)
 RACE(leader)

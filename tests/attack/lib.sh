@@ -7,7 +7,8 @@
 #   policy='deny_read = ...'            lines of the [filesystem] section, besides allow_write = $IN
 #   attack 'description' PROGRAM [ARGUMENT...]
 #
-# CORDON is the program under test, ATTACK_BUILD where the attack programs are built.
+# CORDON is the program under test, ATTACK_BUILD where the attack programs are built. Races are tried for ATTACK_SECONDS and
+# at least ATTACK_TRIES times (default 0) inside; with that given all counts are told. ATTACK_TIMEOUT: seconds for one attack.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
 CORDON=$(readlink -f "${CORDON:-$top/build/cordon}")
@@ -27,6 +28,7 @@ finish() {
 	trap - EXIT
 	cd /
 	after
+	tell_tries
 	chmod -R u+rwx "$work" 2>/dev/null
 	rm -rf "$work"
 	[ $rc = 0 ] || exit $rc
@@ -83,8 +85,27 @@ write_policy() {
 	printf '[filesystem]\nallow_write = %s\nprivate_tmp = no\n%s\n%s\n' "$IN" "$policy" "$sections" >"$work/policy.ini"
 }
 
+# What was tried how often, of all races: "# sum: " is a line that is shown of tests that pass, too.
+tell_tries() {
+	local where
+	for where in native inside; do
+		[ ! -s "$work/tries.$where" ] || awk -v where=$where '
+		{ n++; total += $1; if (least == "" || $1 < least) { least = $1; what = $0; sub(/^[^ ]* /, "", what) } }
+		/ won$/ { won++ }
+		END { printf "# sum: %s: %d races, %d won, %d tries, the fewest %d (%s)\n", where, n, won, total, least, what }
+		' "$work/tries.$where"
+	done
+}
+
+# count_tries WHERE WHAT
+count_tries() {
+	sed -En "s;^# (.*): (won|not) after ([0-9]*) tries$;\3 $2, \1: \2;p" "$work/$1.log" >"$work/tries.new"
+	cat "$work/tries.new" >>"$work/tries.$1"
+	[ -z "${ATTACK_TRIES:-}" ] || awk -v where="$1" '{ n = $1; $1 = ""; print "# " where ":" $0 " after " n " tries" }' "$work/tries.new"
+}
+
 # Runs a command confined. Its exit status is the command's.
-confined() { timeout -k 5 60 "$CORDON" -q -p "$work/policy.ini" "${flags[@]}" -- "$@"; }
+confined() { timeout -k 5 "${ATTACK_TIMEOUT:-60}" "$CORDON" -q -p "$work/policy.ini" "${flags[@]}" -- "$@"; }
 
 attack() {
 	local what=$1 prog=$2 rc was now
@@ -95,11 +116,12 @@ attack() {
 	for _ in 1 2; do
 		fresh
 		before native
-		ATTACK_SECONDS=8 timeout -k 5 60 "$build/$prog" "$@" >"$work/native.log" 2>&1
+		ATTACK_SECONDS=8 timeout -k 5 "${ATTACK_TIMEOUT:-60}" "$build/$prog" "$@" >"$work/native.log" 2>&1
 		rc=$?
 		after native
 		[ $rc = 1 ] || break
 	done
+	count_tries native "$what"
 	if [ $rc = 77 ]; then
 		skip "$what" "$(head -1 "$work/native.log")"
 		return
@@ -118,6 +140,7 @@ attack() {
 	rc=$?
 	now=$(snapshot)
 	after inside
+	count_tries inside "$what"
 	if [ $rc = 0 ]; then
 		sed 's/^#* */# inside: /' "$work/inside.log"
 		not_ok "$what: SUCCEEDS INSIDE"

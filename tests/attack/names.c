@@ -22,11 +22,13 @@ static int race(void (*flip)(void *), bool (*try)(void))
 	double end = seconds() + patience();
 	struct flipper f;
 	bool won = false;
+	long tries = 0;
 
 	flipper_start(&f, flip, NULL);
-	while (!won && seconds() < end)
+	for (; !won && goes_on(end, tries); tries++)
 		won = try();
 	flipper_end(&f);
+	tell_tries("names", won, tries);
 	return won_if(won);
 }
 

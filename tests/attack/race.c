@@ -1,17 +1,20 @@
 /*
  * What a call is about changes between the check and the use: "race CALL [VECTOR...]". Each vector is a way to change it:
  *
- *   thread   a thread writes another name over the path
- *   vm       a process that shares all memory, and is no thread, does
- *   shared   a process that shares the page does
- *   memory   a process writes it by /proc/PID/mem
- *   vfork    the caller is a vfork child; a thread of its parent does
- *   parent   a directory on the way changes places with a link
- *   last     the file itself changes places with a link
- *   files    a process with the same descriptors puts another one on the number
- *   cwd      a process with the same working directory changes it
+ *   thread     a thread writes another name over the path
+ *   vm         a process that shares all memory, and is no thread, does
+ *   shared     a process that shares the page does
+ *   memory     a process writes it by /proc/PID/mem
+ *   vfork      the caller is a vfork child; a thread of its parent does
+ *   parent     a thread lets a directory on the way change places with a link
+ *   parent_vm  a process that shares all memory does
+ *   last       the file itself changes places with a link
+ *   dup        a thread puts another descriptor on the number
+ *   files      a process with the same descriptors does
+ *   chdir      a thread changes the working directory
+ *   cwd        a process with the same working directory does
  *
- * Outside every vector must win, inside none. "prepare" makes what is attacked in $OUT; "serve" listens there.
+ * Without names: all that the call has use for but memory, vfork and last. Outside every vector must win, inside none. "prepare" makes what is attacked in $OUT; "serve" listens there.
  */
 #include "race_calls.h"
 
@@ -41,7 +44,9 @@ static void prepare(void)
 		unlink(out("new"));
 		rmdir(out("new"));
 		unlink(out("bad"));
-		unlink(out("reached"));
+		/* The server may still be at connections of before. */
+		while (unlink(out("reached")) == 0)
+			usleep(50000);
 		write_file(out("bad"), "original");
 		write_file(out("secret"), "SECRET");
 		setxattr(out("secret"), "user.SECRET", "SECRET", 6, 0);
@@ -132,6 +137,14 @@ static void flip_links(void *arg)
 
 	syscall(SYS_renameat2, in_dir, pair[0], in_dir, pair[1], RENAME_EXCHANGE);
 }
+/* As it was before the flipping, which ends anywhere. */
+static void have_links_back(const char **pair)
+{
+	struct stat st;
+
+	if (lstat(pair[0], &st) == 0 && S_ISLNK(st.st_mode))
+		flip_links(pair);
+}
 static void flip_number(void *arg)
 {
 	dup2(flip_to[1], number);
@@ -151,7 +164,7 @@ static void flip_memory(void *arg)
 		_exit(1);
 }
 
-static int tries;
+static long tries;
 static void try_some(int d, int n)
 {
 	for (int i = 0; i < n; i++, tries++) {
@@ -176,7 +189,7 @@ static bool try_while(int d, bool in_vfork)
 {
 	double end = seconds() + patience();
 
-	for (tries = 0; !call->won() && seconds() < end;)
+	for (tries = 0; !call->won() && goes_on(end, tries);)
 		if (in_vfork)
 			try_in_vfork();
 		else
@@ -261,7 +274,7 @@ static bool by_vfork(void)
 	return with_thread(AT_FDCWD, flip_path, NULL, true);
 }
 
-static bool by_parent(void)
+static bool by_parent_of(bool (*with)(void (*)(void *), void *))
 {
 	static const char *pair[] = {"sub", "sublink"};
 	char name[64];
@@ -273,18 +286,38 @@ static bool by_parent(void)
 	set_good_once(name);
 	snprintf(path, PATH_MAX, "%s/%s", getenv("IN"), name);
 	good_dir = open("sub", O_PATH | O_DIRECTORY);
-	won = with_thread(AT_FDCWD, flip_links, pair, false);
+	won = with(flip_links, pair);
+	have_links_back(pair);
 	good_dir = in_dir;
 	return won;
+}
+static bool plain_thread(void (*fn)(void *), void *arg)
+{
+	return with_thread(AT_FDCWD, fn, arg, false);
+}
+static bool vm_process(void (*fn)(void *), void *arg)
+{
+	return with_process(CLONE_VM, AT_FDCWD, fn, arg);
+}
+static bool by_parent(void)
+{
+	return by_parent_of(plain_thread);
+}
+static bool by_parent_vm(void)
+{
+	return by_parent_of(vm_process);
 }
 static bool by_last(void)
 {
 	static const char *pair[] = {"file", "filelink"};
+	bool won;
 
 	write_file("file", "mine");
 	symlink(out(leaf()), "filelink");
 	strcpy(path, "file");
-	return with_thread(AT_FDCWD, flip_links, pair, false);
+	won = with_thread(AT_FDCWD, flip_links, pair, false);
+	have_links_back(pair);
+	return won;
 }
 
 /* The number of the directory, of the file, or in the path. */
@@ -294,8 +327,8 @@ static void set_number(void)
 	flip_to[1] = out_dir;
 	if (call->takes == TAKES_FD) {
 		set_good();
-		flip_to[0] = openat(in_dir, leaf(), O_RDONLY);
-		flip_to[1] = open(out(leaf()), O_RDONLY);
+		flip_to[0] = openat(in_dir, leaf(), call->fd_flags);
+		flip_to[1] = open(out(leaf()), call->fd_flags);
 	}
 	number = dup(flip_to[0]);
 	if (flip_to[0] < 0 || flip_to[1] < 0 || number < 0)
@@ -315,24 +348,30 @@ static bool by_files(void)
 	set_number();
 	return with_process(CLONE_FILES, number, flip_number, NULL);
 }
-static bool by_cwd(void)
+static bool back_in(bool won)
 {
-	bool won;
-
-	strcpy(path, leaf());
-	won = with_process(CLONE_FS, AT_FDCWD, flip_cwd, NULL);
 	if (fchdir(in_dir) < 0)
 		broken("fchdir");
 	return won;
+}
+static bool by_chdir(void)
+{
+	strcpy(path, leaf());
+	return back_in(with_thread(AT_FDCWD, flip_cwd, NULL, false));
+}
+static bool by_cwd(void)
+{
+	strcpy(path, leaf());
+	return back_in(with_process(CLONE_FS, AT_FDCWD, flip_cwd, NULL));
 }
 
 static const struct {
 	const char *name;
 	bool (*fn)(void);
 } vectors[] = {
-	{"thread", by_thread}, {"vm", by_vm},	{"shared", by_shared}, {"parent", by_parent},
-	{"files", by_files},   {"cwd", by_cwd}, {"memory", by_memory}, {"vfork", by_vfork},
-	{"last", by_last},     {"dup", by_dup},
+	{"thread", by_thread}, {"vm", by_vm},	      {"shared", by_shared},	   {"memory", by_memory},
+	{"vfork", by_vfork},   {"parent", by_parent}, {"parent_vm", by_parent_vm}, {"last", by_last},
+	{"dup", by_dup},       {"files", by_files},   {"chdir", by_chdir},	   {"cwd", by_cwd},
 };
 #define N_VECTORS (sizeof(vectors) / sizeof(*vectors))
 
@@ -345,7 +384,7 @@ static int run_vector(size_t i)
 	set_good_once(leaf());
 	errno = 0;
 	won = vectors[i].fn();
-	printf("# %s: %s after %d tries\n", vectors[i].name, won ? "won" : "not", tries);
+	tell_tries(vectors[i].name, won, tries);
 	return won;
 }
 
@@ -354,16 +393,17 @@ static bool is_lacking(void)
 	set_good();
 	strcpy(path, leaf());
 	errno = 0;
-	call->act(call->takes == TAKES_FD ? openat(in_dir, leaf(), O_RDONLY) : in_dir, path);
+	call->act(call->takes == TAKES_FD ? openat(in_dir, leaf(), call->fd_flags) : in_dir, path);
 	return errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTTY;
 }
 
 static int run_call(int argc, char **argv)
 {
-	static const char *const usual[] = {"thread", "vm", "shared", "parent", "files", "cwd"};
+	static const char *const usual[] = {"thread", "vm",    "shared", "parent", "parent_vm",
+					    "dup",    "files", "chdir",	 "cwd"};
 	static const char *const of_fd[] = {"dup", "files"};
 	const char *const *wanted = call->takes == TAKES_FD ? of_fd : usual;
-	size_t n = call->takes == TAKES_FD ? 2 : 6;
+	size_t n = call->takes == TAKES_FD ? sizeof(of_fd) / sizeof(*of_fd) : sizeof(usual) / sizeof(*usual);
 	size_t won = 0;
 
 	if (argc > 0) {

@@ -20,15 +20,17 @@ static int by_dangling(int argc, char **argv)
 	static const char *pair[] = {"d1", "d2"};
 	double end = seconds() + patience();
 	struct flipper f;
+	long tries = 0;
 
 	symlink("target", "d1");
 	symlink(out("new"), "d2");
 	flipper_start(&f, flip_link, pair);
-	while (seconds() < end && !there(out("new"))) {
+	for (; !there(out("new")) && goes_on(end, tries); tries++) {
 		close(open("d1", O_WRONLY | O_CREAT, 0644));
 		unlink("target");
 	}
 	flipper_end(&f);
+	tell_tries("dangling", there(out("new")), tries);
 	return there(out("new")) ? WON : LOST;
 }
 
@@ -45,9 +47,10 @@ static int by_flags(int argc, char **argv)
 	double end = seconds() + patience();
 	bool won = false;
 	struct flipper f;
+	long tries = 0;
 
 	flipper_start(&f, flip_flags, argc > 1 ? "path" : NULL);
-	while (!won && seconds() < end) {
+	for (; !won && goes_on(end, tries); tries++) {
 		long fd = syscall(SYS_openat2, AT_FDCWD, out("bad"), &how, sizeof(how));
 
 		if (fd >= 0 && write((int)fd, "attacked", 8) == 8)
@@ -56,6 +59,7 @@ static int by_flags(int argc, char **argv)
 			close((int)fd);
 	}
 	flipper_end(&f);
+	tell_tries("flags", won, tries);
 	return won ? WON : LOST;
 }
 
@@ -65,12 +69,13 @@ static int by_resolve_flags(int argc, char **argv)
 	struct open_how h = {.flags = O_WRONLY | O_CREAT, .mode = 0644};
 	static const char *pair[] = {"sub", "sublink"};
 	struct flipper f;
+	long tries = 0;
 
 	mkdir("sub", 0755);
 	symlink(getenv("OUT"), "sublink");
 	flipper_start(&f, flip_link, pair);
-	while (seconds() < end && !there(out("new")))
-		for (unsigned r = 0; r < 64 && !there(out("new")); r++) {
+	while (!there(out("new")) && goes_on(end, tries))
+		for (unsigned r = 0; r < 64 && !there(out("new")); r++, tries++) {
 			long fd;
 
 			h.resolve = r;
@@ -81,6 +86,7 @@ static int by_resolve_flags(int argc, char **argv)
 				unlink("sub/new");
 		}
 	flipper_end(&f);
+	tell_tries("resolve flags", there(out("new")), tries);
 	return there(out("new")) ? WON : LOST;
 }
 

@@ -124,7 +124,8 @@ static int window(bool (*read_text)(pid_t, char *))
 {
 	double end = seconds() + patience();
 	char good[PATH_MAX];
-	int tries = 0, reads = 0;
+	int reads = 0;
+	long tries = 0;
 	bool won = false;
 	pid_t flipper;
 
@@ -134,11 +135,12 @@ static int window(bool (*read_text)(pid_t, char *))
 		broken("memory");
 	strcpy(path, good);
 	flipper = start_flipping(good, out("bad"));
-	for (; !won && seconds() < end; tries++)
+	for (; !won && goes_on(end, tries); tries++)
 		won = look(read_text, &reads);
 	kill(flipper, SIGKILL);
 	waitpid(flipper, NULL, 0);
-	printf("# %d times, read %d\n", tries, reads);
+	printf("# read %d\n", reads);
+	tell_tries("window", won, tries);
 	return won ? WON : LOST;
 }
 
