@@ -31,12 +31,13 @@ struct by_name {
 	const uint8_t *addr;
 	uint16_t port;
 	bool local;
-	/* The results. seen: the latest name of those that lead there, allowed or not. */
+	/* The results. seen: the name that decides; else one that is allowed, but not to lead there (then why says so); else the
+	 * latest of those that do. */
 	struct host_name seen;
 	bool has_seen;
 	struct net_verdict verdict;
 	uint16_t to_port;
-	const char *why;
+	char why[96];
 };
 
 static bool may_lead(struct by_name *n, const struct host_name *name)
@@ -46,7 +47,8 @@ static bool may_lead(struct by_name *n, const struct host_name *name)
 	if (net_may_lead_to(n->policy, name, n->addr, n->port, (const uint8_t(*)[16])n->addr, n->local,
 			    &special))
 		return true;
-	n->why = special == NET_ORDINARY ? "a deny_domain names the address" : net_special_name(special);
+	snprintf(n->why, sizeof(n->why), "it leads to %s", net_special_name(special));
+	n->seen = *name;
 	return false;
 }
 
@@ -210,6 +212,7 @@ static void fill_event(struct call *c, const struct inet_addr *a, const struct h
 static int refuse(struct call *c, const struct inet_addr *a, const struct by_name *n, struct net_verdict v)
 {
 	const char *host;
+	bool by_addr;
 
 	fill_event(c, a, n->has_seen ? &n->seen : NULL);
 	host = n->has_seen ? c->host : c->ip;
@@ -218,9 +221,10 @@ static int refuse(struct call *c, const struct inet_addr *a, const struct by_nam
 	/* The name was allowed: the address was not. */
 	if (v.decision == VERDICT_ALLOW)
 		v = (struct net_verdict){.decision = VERDICT_DENY};
-	v.why = n->why;
+	by_addr = !n->has_seen || n->why[0];
+	v.why = n->why[0] ? n->why : NULL;
 	net_explain(host, a->port, &v, c->message, sizeof(c->message));
-	net_suggest(host, !n->has_seen, a->port, &v, c->suggestion, sizeof(c->suggestion));
+	net_suggest(by_addr ? c->ip : host, by_addr, a->port, &v, c->suggestion, sizeof(c->suggestion));
 	judge_refuse(c, "connect", v.rule ? NULL : "default", EPERM, c->message);
 	c->event.rule = v.rule;
 	c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
