@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "supervisor/path.h"
+#include "supervisor/settle.h"
 #include "supervisor/tracee.h"
 
 int change_lock(struct call *c, bool exclusive)
@@ -81,14 +82,17 @@ void change_make(struct call *c, int dirfd, int path, mode_t type, change_entry_
 	e.becomes = type;
 	rc = e.special ? EEXIST : change_judge(c, a, &e, &ev, false, change_check_absent, 0);
 	if (rc == 0) {
-		rc = act(c, &e, arg);
-		if (rc >= 0)
+		rc = -act(c, &e, arg);
+		if (rc == 0)
+			rc = settle_made(c, a, &e, &ev);
+		if (rc == 0)
 			judge_note_created(c, &e, &ev);
 		change_unlock(c);
-		call_result(c, rc);
-	} else {
-		judge_answer(c, rc);
 	}
+	if (rc)
+		judge_answer(c, rc);
+	else
+		call_return(c, 0);
 	entry_close(&e);
 }
 

@@ -12,6 +12,7 @@
 #include "supervisor/idset.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
+#include "supervisor/settle.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(linkat), OWN(statx));
@@ -71,9 +72,21 @@ static int act_link(struct call *c, const struct object *from, struct entry *to)
 	return rc;
 }
 
+/* Judged, and with the names locked. */
+static int make_link(struct call *c, const struct object *from, struct entry *to, struct entry_verdict *ev)
+{
+	int rc = -act_link(c, from, to);
+
+	if (rc == 0)
+		rc = settle_made(c, ACCESS_CREATE, to, ev);
+	if (rc == 0)
+		judge_note_created(c, to, ev);
+	return rc;
+}
+
 static void link_judged(struct call *c, struct object *from, struct entry *to)
 {
-	const struct bytes object = {from->name, from->len}, name = {to->name, to->len};
+	const struct bytes object = {from->name, from->len};
 	struct entry_verdict ev;
 	bool old;
 	int rc;
@@ -81,21 +94,20 @@ static void link_judged(struct call *c, struct object *from, struct entry *to)
 	c->event.path = (struct bytes){NULL, 0};
 	rc = judge_object(c, ACCESS_LINK_FROM, from, O_RDWR);
 	old = c->event.denied;
-	change_name_both(c, &object, &name, false);
 	if (rc == 0) {
 		to->becomes = from->st.stx_mode & S_IFMT;
 		rc = change_judge(c, ACCESS_CREATE, to, &ev, false, change_check_absent, 0);
-		change_name_both(c, &object, &name, !old && c->event.denied);
 		if (rc == 0) {
-			rc = act_link(c, from, to);
-			if (rc == 0)
-				judge_note_created(c, to, &ev);
+			rc = make_link(c, from, to, &ev);
 			change_unlock(c);
-			call_result(c, rc);
-			return;
 		}
 	}
-	judge_answer(c, rc);
+	/* The directory may have got another name meanwhile. */
+	change_name_both(c, &object, &(struct bytes){to->name, to->len}, !old && c->event.denied);
+	if (rc)
+		judge_answer(c, rc);
+	else
+		call_return(c, 0);
 }
 
 static void do_link(struct call *c, int fromdir, int from, int todir, int to, int flags)

@@ -25,13 +25,14 @@
 #include "supervisor/look.h"
 #include "supervisor/openflags.h"
 #include "supervisor/path.h"
+#include "supervisor/settle.h"
 #include "supervisor/sticky.h"
 #include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 #include "supervisor/usertty.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(readlinkat));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(readlinkat));
 
 #define RETRIES	  16
 #define MAX_LINKS 40 /* as the kernel's MAXSYMLINKS */
@@ -204,9 +205,16 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 		    path_mode(c, e->dir.fd, q->mode));
 	fd = fd < 0 ? -errno : fd;
 	if (fd >= 0)
+		rc = settle_made(c, ACCESS_CREATE, e, &ev);
+	if (fd >= 0 && rc == 0)
 		judge_note_created(c, e, &ev);
 	change_unlock(c);
-	return fd;
+	if (rc == 0)
+		return fd;
+	close(fd);
+	judge_answer(c, rc);
+	*answered = 1;
+	return -1;
 }
 
 /*

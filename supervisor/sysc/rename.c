@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -21,6 +22,7 @@
 #include "supervisor/idset.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
+#include "supervisor/settle.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(newfstatat), OWN_RENAMEAT2);
 
@@ -35,6 +37,7 @@ struct scan {
 	char *name[2];
 	size_t len[2], size;
 	int left, depth;
+	bool done; /* it has the second name already */
 };
 
 static enum decision decision_of(const struct scan *s, int i, enum access a, enum objtype type)
@@ -46,13 +49,28 @@ static enum decision decision_of(const struct scan *s, int i, enum access a, enu
 	return d == VERDICT_ALLOW_IF_OWN ? VERDICT_ALLOW : d;
 }
 
+/* How much a verdict grants: what is beneath a .git depends on whose that is. */
+static int grant_of(enum decision d)
+{
+	return d == VERDICT_DENY ? 0 : d == VERDICT_ALLOW_IF_OWN_GIT ? 1 : 2;
+}
+
+/*
+ * Before the rename all must be the same: nothing may come out of its rule, or into one. Afterwards what others made there since is
+ * rightly there, as it was judged by the new name; wrong is only what that refuses and the old one did not.
+ */
+static bool may_go(const struct scan *s, enum decision from, enum decision to)
+{
+	return s->done ? grant_of(to) >= grant_of(from) : to == from;
+}
+
 static bool same_verdicts(const struct scan *s, enum objtype type)
 {
 	static const enum access all[] = {ACCESS_READ,	 ACCESS_WRITE,	  ACCESS_CREATE, ACCESS_DELETE,
 					  ACCESS_RENAME, ACCESS_METADATA, ACCESS_EXEC,	 ACCESS_CONNECT_UNIX};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (decision_of(s, 0, all[i], type) != decision_of(s, 1, all[i], type))
+		if (!may_go(s, decision_of(s, 0, all[i], type), decision_of(s, 1, all[i], type)))
 			return false;
 	return true;
 }
@@ -124,8 +142,9 @@ static int scan_dir(struct scan *s, int dir)
 	return rc;
 }
 
-/* May what lies beneath from go to the name of to? 0, or -errno with s->name[0] at the entry that may not. */
-static int scan(struct scan *s, const struct entry *from, const struct entry *to)
+/* May what lies beneath from go, or have gone, to the name of to? at: where it is now. 0, or -errno with s->name[0] at the entry
+ * that may not. */
+static int scan(struct scan *s, const struct entry *at, const struct entry *from, const struct entry *to)
 {
 	int fd;
 
@@ -135,7 +154,7 @@ static int scan(struct scan *s, const struct entry *from, const struct entry *to
 	memcpy(s->name[1], to->name, to->len + 1);
 	s->len[0] = from->len;
 	s->len[1] = to->len;
-	fd = openat(from->dir.fd, from->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(at->dir.fd, at->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP || errno == ENOENT ? 0 : -EXDEV;
 	return scan_dir(s, fd);
@@ -166,17 +185,18 @@ static int refuse_tree(struct call *c, const struct scan *s)
 	return judge_refuse(c, "rename", "rename of a directory (built-in)", EPERM, c->message);
 }
 
-/* With session->names held for writing. 0, or an errno to answer (the refusal recorded). */
-static int judge_trees(struct call *c, struct renaming *r)
+/* With session->names held for writing, before or after the act. 0, or an errno to answer (the refusal recorded). */
+static int judge_trees(struct call *c, struct renaming *r, bool done)
 {
+	const struct entry *from = done ? &r->to : &r->from, *to = done ? &r->from : &r->to;
 	char a[2 * PATH_MAX], b[2 * PATH_MAX];
-	struct scan s = {.c = c, .name = {a, b}, .size = sizeof(a), .left = SCAN_MAX};
+	struct scan s = {.c = c, .name = {a, b}, .size = sizeof(a), .left = SCAN_MAX, .done = done};
 	int rc = 0;
 
 	if (changes_rules(c, &r->from, &r->to))
-		rc = scan(&s, &r->from, &r->to);
+		rc = scan(&s, from, &r->from, &r->to);
 	if (rc == 0 && (r->flags & RENAME_EXCHANGE) && changes_rules(c, &r->to, &r->from))
-		rc = scan(&s, &r->to, &r->from);
+		rc = scan(&s, to, &r->to, &r->from);
 	if (rc == -EPERM)
 		return refuse_tree(c, &s);
 	return -rc;
@@ -274,8 +294,66 @@ static int act(const struct renaming *r)
 	return 0;
 }
 
+static int refuse_moved(struct call *c)
+{
+	return judge_refuse(
+		c, "rename", "rename of a directory (built-in)", EPERM,
+		"renaming a directory was refused: another session renamed one above it meanwhile");
+}
+
+/* Of one name that something got, after the act. What went along with it is not looked at: that is rare enough to be refused. */
+static int judge_moved(struct call *c, struct entry *e, struct entry_verdict *ev)
+{
+	char *before;
+	int rc;
+
+	if (!settle_has_moved(c, &e->dir))
+		return 0;
+	before = strdup(e->name);
+	if (!before)
+		return ENOMEM;
+	rc = settle_judge(c, ACCESS_CREATE, e, ev);
+	if (rc == 0 && S_ISDIR(e->becomes) && strcmp(before, e->name) != 0 &&
+	    !policy_same_beneath(c->s->policy, before, strlen(before), e->name, e->len))
+		rc = refuse_moved(c);
+	free(before);
+	return rc;
+}
+
+/* After the act: see settle.h. */
+static int judge_again(struct call *c, struct renaming *r, bool trees)
+{
+	bool exchange = r->flags & RENAME_EXCHANGE;
+	int rc = judge_moved(c, &r->to, &r->to_ev);
+
+	if (rc == 0 && exchange)
+		rc = judge_moved(c, &r->from, &r->from_ev);
+	if (rc == 0 && trees)
+		rc = judge_trees(c, r, true);
+	if (rc == 0)
+		return 0;
+	change_name_both(c, &(struct bytes){r->from.name, r->from.len},
+			 &(struct bytes){r->to.name, r->to.len}, true);
+	settle_set_aside(c, &r->to, &r->from.dir);
+	if (exchange)
+		settle_set_aside(c, &r->from, &r->to.dir);
+	return rc;
+}
+
+static int perform(struct call *c, struct renaming *r, bool trees)
+{
+	int rc = act(r);
+
+	if (rc == 0)
+		rc = judge_again(c, r, trees);
+	if (rc == 0)
+		note(c, r);
+	return rc;
+}
+
 static void rename_judged(struct call *c, struct renaming *r)
 {
+	bool trees = false;
 	int rc = change_lock(c, false);
 
 	if (rc == 0) {
@@ -289,12 +367,11 @@ static void rename_judged(struct call *c, struct renaming *r)
 			}
 			rc = judge_locked(c, r);
 			if (rc == 0)
-				rc = judge_trees(c, r);
+				rc = judge_trees(c, r, false);
+			trees = true;
 		}
 		if (rc == 0)
-			rc = act(r);
-		if (rc == 0)
-			note(c, r);
+			rc = perform(c, r, trees);
 		change_unlock(c);
 	}
 	if (rc)

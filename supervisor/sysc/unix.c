@@ -17,6 +17,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/pending.h"
+#include "supervisor/settle.h"
 #include "supervisor/sockcall.h"
 #include "supervisor/sockdiag.h"
 #include "supervisor/sockets.h"
@@ -222,6 +223,8 @@ static int bind_file(struct call *c, int fd, uint64_t inode, const struct sockad
 	rc = e.special ? EEXIST : change_judge(c, ACCESS_CREATE, &e, &ev, true, change_check_absent, 0);
 	if (rc == 0) {
 		rc = -bind_entry(c, fd, inode, &e);
+		if (rc == 0)
+			rc = settle_made(c, ACCESS_CREATE, &e, &ev);
 		if (rc == 0)
 			judge_note_created(c, &e, &ev);
 		change_unlock(c);
