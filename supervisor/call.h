@@ -68,6 +68,11 @@ void call_continue(struct call *c);
 /* The caller is gone (its notification is no longer valid): nothing to answer. */
 void call_gone(struct call *c);
 
+/* Its worker answers it no more; who has a copy does. */
+void call_put_aside(struct call *c);
+/* What outlives the worker: no paths. */
+void call_copy(struct call *to, const struct call *from);
+
 /* Low 32 bits of an argument as the kernel takes int arguments. */
 static inline int call_int(const struct call *c, int i)
 {

@@ -2,17 +2,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/in6.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "supervisor/crew.h"
+#include "supervisor/flights.h"
 #include "supervisor/gateway.h"
+#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/pending.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(connect), OWN(shutdown), OWN(getsockname), OWN(getsockopt),
-	  OWN_IF(fcntl, ARG_IS(1, F_GETFL)));
+	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
+	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_MINHOPCOUNT)),
+	  OWN_IF(fcntl, ARG_IS(1, F_GETFL)), OWN_IF(fcntl, ARG_IS(1, F_SETFL)));
+
+#define RETRY_MS 20
+
+/* --- One attempt --- */
 
 /* TCP_ESTABLISHED, TCP_SYN_SENT, ... */
 static int state_of(int fd)
@@ -20,7 +32,36 @@ static int state_of(int fd)
 	struct tcp_info info;
 	socklen_t len = sizeof(info);
 
-	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ? 0 : info.tcpi_state;
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ? TCP_CLOSE : info.tcpi_state;
+}
+
+static bool is_connected(int fd)
+{
+	int state = state_of(fd);
+
+	return state != TCP_CLOSE && state != TCP_SYN_SENT && state != TCP_SYN_RECV;
+}
+
+/*
+ * connect() that does not wait, whatever the socket is: the flag is the program's as well, and is what it was after some
+ * microseconds in which nothing can be received or sent. *waits: whether the program wants to wait.
+ */
+static int connect_now(int fd, const struct sockaddr_storage *to, socklen_t len, bool *waits)
+{
+	int flags = fcntl(fd, F_GETFL), rc;
+
+	*waits = flags >= 0 && !(flags & O_NONBLOCK);
+	if (*waits)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	rc = connect(fd, (const struct sockaddr *)to, len) < 0 ? -errno : 0;
+	/* On this machine it is done by now, or refused. Who does not wait is told so by poll(). */
+	if (*waits && rc == -EINPROGRESS && connect(fd, (const struct sockaddr *)to, len) == 0)
+		rc = 0;
+	else if (*waits && rc == -EINPROGRESS && errno != EALREADY)
+		rc = -errno;
+	if (*waits)
+		fcntl(fd, F_SETFL, flags);
+	return rc;
 }
 
 /* The gateway answers only who it was told of. */
@@ -33,43 +74,252 @@ static void announce(struct session *s, int fd)
 		gateway_expect(s, ntohs(((struct sockaddr_in *)&ss)->sin_port));
 }
 
-static int perform(struct sockcall *sc, const struct destination *d, enum crew_wake *wake)
-{
-	int rc;
+/* --- Towards the session's own listeners --- */
 
-	*wake = CREW_DONE;
-	if (!crew_block_begin(sc->c))
-		return -EAGAIN;
-	rc = connect(sc->fd, (const struct sockaddr *)&d->to, d->len) < 0 ? -errno : 0;
-	*wake = crew_block_end(sc->c);
-	return rc;
+/*
+ * Who listens was looked at just before, and is looked at again just after. But the kernel sends a request again that a full
+ * listener did not take, seconds later, when another may listen there. So no answer is let in from then on, and the
+ * supervisor tries anew by itself when there is room: looks, connects, looks. What keeps answers out is a least "time to
+ * live" that no packet of an ordinary listener has; programs cannot set it (sysc/static.c).
+ */
+static bool set_least_ttl(int fd, int ttl)
+{
+	bool set = setsockopt(fd, IPPROTO_IP, IP_MINTTL, &ttl, sizeof(ttl)) == 0;
+	int family = 0;
+	socklen_t len = sizeof(family);
+
+	/* A socket of IPv6 may be connected by IPv4. */
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
+	if (family == AF_INET6)
+		set &= setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &ttl, sizeof(ttl)) == 0;
+	return set;
+}
+
+static bool hold_back(int fd)
+{
+	return set_least_ttl(fd, 255);
+}
+
+static void let_in(int fd)
+{
+	set_least_ttl(fd, 0);
+}
+
+static void give_up(int fd)
+{
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
+
+	connect(fd, &none, sizeof(none));
+}
+
+/* After an attempt. False: somebody else was reached, who is left at once. */
+static bool check_own(struct flight *f)
+{
+	if (is_connected(f->fd)) {
+		if (destination_holds(f->s, &f->d, f->fd))
+			return true;
+		shutdown(f->fd, SHUT_RDWR);
+		return false;
+	}
+	if (state_of(f->fd) != TCP_SYN_SENT)
+		return true;
+	if (!hold_back(f->fd)) {
+		give_up(f->fd);
+		return false;
+	}
+	if (is_connected(f->fd)) { /* in the last moment */
+		let_in(f->fd);
+		return check_own(f);
+	}
+	f->held_back = true;
+	f->retry_at = flights_now() + RETRY_MS;
+	return true;
+}
+
+void connecting_retry(struct flight *f)
+{
+	bool full, waits;
+	enum inet_answer a = destination_listener(f->s, &f->d, &full);
+
+	if (state_of(f->fd) != TCP_SYN_SENT) { /* another call on it was successful */
+		f->held_back = false;
+		return;
+	}
+	if (a == INET_SOCKET && full) {
+		f->retry_at = flights_now() + RETRY_MS;
+		return;
+	}
+	let_in(f->fd);
+	f->held_back = false;
+	give_up(f->fd);
+	if (a != INET_SOCKET) { /* nobody is left there, or another: the kernel refuses it */
+		f->d.own = false;
+		f->d.len = destination_refuses(&f->d, &f->d.to);
+	}
+	connect_now(f->fd, &f->d.to, f->d.len, &waits);
+	if (f->d.own)
+		check_own(f);
+}
+
+/* --- What comes of it --- */
+
+static void note_connected(struct flight *f)
+{
+	sockets_set_name(f->s, f->inode, SOCKETS_PEER, &f->asked, f->d.instead ? f->asked_len : 0);
+	sockets_release(f->s, f->inode);
+	close(f->fd);
+	f->fd = -1;
+}
+
+static void refuse_stranger(struct call *c, struct flight *f)
+{
+	shutdown(f->fd, SHUT_RDWR);
+	judge_refuse(c, "connect", "default", EPERM,
+		     "Connection blocked by network allowlist: another took the place of the session's own "
+		     "listener");
+	flight_free(f);
+	call_error(c, EPERM);
+}
+
+/* The caller waits: its call is put aside. late: what it gets when SO_SNDTIMEO is over. */
+static void put_aside(struct call *c, struct flight *f)
+{
+	f->call = malloc(sizeof(*f->call));
+	if (!f->call) {
+		flight_free(f);
+		call_error(c, ENOBUFS);
+		return;
+	}
+	call_copy(f->call, c);
+	call_put_aside(c);
+	flights_add(f);
+}
+
+/* rc: of an attempt. Takes over f; answers or puts aside. */
+static void settle(struct call *c, struct flight *f, int rc, bool waits)
+{
+	bool in_flight = rc == -EINPROGRESS || rc == -EALREADY;
+
+	if (f->d.own && (rc == 0 || in_flight) && !check_own(f)) {
+		refuse_stranger(c, f);
+		return;
+	}
+	/* A retry may have been successful meanwhile. */
+	if (in_flight && waits && !f->held_back && is_connected(f->fd))
+		rc = 0;
+	if (rc == 0) {
+		sockets_collect(f->s, f->inode);
+		note_connected(f);
+	} else if (in_flight && waits) {
+		f->late = f->late ? f->late : -rc;
+		put_aside(c, f);
+		return;
+	} else if (in_flight && is_connected(f->fd)) {
+		sockets_note_collectable(f->s, f->inode);
+		note_connected(f);
+	} else if (in_flight && state_of(f->fd) == TCP_SYN_SENT) {
+		flights_add(f);
+		call_error(c, -rc);
+		return;
+	}
+	flight_free(f);
+	call_result(c, rc);
+}
+
+static uint64_t deadline_of(int fd)
+{
+	struct timeval tv = {0, 0};
+	socklen_t len = sizeof(tv);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, &len) < 0 || (tv.tv_sec == 0 && tv.tv_usec == 0))
+		return 0;
+	return flights_now() + (uint64_t)tv.tv_sec * 1000 + (uint64_t)(tv.tv_usec + 999) / 1000;
 }
 
 void connecting_begin(struct sockcall *sc, const struct destination *d)
 {
-	struct call *c = sc->c;
-	enum crew_wake wake;
-	bool connected;
+	struct flight *f = calloc(1, sizeof(*f));
+	bool waits;
 	int rc;
 
-	rc = perform(sc, d, &wake);
+	if (!f) {
+		call_error(sc->c, ENOBUFS);
+		return;
+	}
+	f->s = sc->c->s;
+	f->inode = sc->inode;
+	f->fd = sc->fd;
+	sc->fd = -EISCONN; /* it is the flight's now */
+	f->d = *d;
+	memcpy(&f->asked, &sc->addr, sizeof(f->asked));
+	f->asked_len = sc->len;
+	rc = connect_now(f->fd, &d->to, d->len, &waits);
 	if (d->dns)
-		announce(c->s, sc->fd);
-	connected = rc == 0 || (rc == -EINPROGRESS && state_of(sc->fd) == TCP_ESTABLISHED);
-	if (connected && d->own && !destination_holds(c->s, d, sc->fd)) {
-		shutdown(sc->fd, SHUT_RDWR);
-		rc = -EPERM;
-	}
-	if (connected) {
-		sockets_set_name(c->s, sc->inode, SOCKETS_PEER, &sc->addr, d->instead ? sc->len : 0);
-		if (rc == -EINPROGRESS)
-			sockets_note_collectable(c->s, sc->inode);
-		sockcall_release(sc);
-	}
-	if (wake == CREW_GONE)
-		call_gone(c);
-	else if (rc == -EINTR && wake == CREW_SIGNAL)
-		pending_restart(c);
+		announce(f->s, f->fd);
+	f->deadline = waits ? deadline_of(f->fd) : 0;
+	settle(sc->c, f, rc, waits);
+}
+
+/* --- Called by the thread that watches --- */
+
+static void interrupt(struct call *c, struct flight *f)
+{
+	bool timed = f->deadline;
+
+	free(f->call);
+	f->call = NULL;
+	f->deadline = 0;
+	flights_add(f); /* it goes on without the caller */
+	if (timed)
+		call_error(c, EINTR); /* such a call is never begun again */
 	else
-		call_result(c, rc);
+		pending_restart(c);
+}
+
+void connecting_resume(struct call *c, void *arg)
+{
+	struct flight *f = arg;
+	bool waits;
+	int rc;
+
+	if (c->answered) { /* nobody may act for the caller */
+		flight_free(f);
+		return;
+	}
+	switch (f->news) {
+	case FLIGHT_SIGNAL:
+		if (crew_step_aside(c)) {
+			interrupt(c, f);
+		} else {
+			call_put_aside(c);
+			flights_add(f);
+		}
+		return;
+	case FLIGHT_LATE:
+		rc = -f->late;
+		free(f->call);
+		f->call = NULL;
+		flights_add(f);
+		call_error(c, -rc);
+		return;
+	case FLIGHT_READY:
+		break;
+	}
+	free(f->call);
+	f->call = NULL;
+	rc = connect_now(f->fd, &f->d.to, f->d.len, &waits);
+	/* Another that waited for the same was told first. */
+	settle(c, f, rc == -EISCONN ? 0 : rc, true);
+}
+
+void connecting_landed(struct flight *f)
+{
+	if (f->superseded || !is_connected(f->fd))
+		return;
+	if (f->d.own && !destination_holds(f->s, &f->d, f->fd)) {
+		shutdown(f->fd, SHUT_RDWR);
+		return;
+	}
+	sockets_note_collectable(f->s, f->inode);
+	note_connected(f);
 }

@@ -34,6 +34,8 @@ struct worker {
 	pthread_t thread;
 	pthread_cond_t unpark;
 	enum state state;
+	crew_job *job; /* BUSY with a call that was put aside, with: */
+	void *job_arg;
 	unsigned maker; /* as whom it was made: see ident.h */
 	uint64_t since; /* when it became busy */
 	struct call call;
@@ -114,13 +116,13 @@ static bool promote(struct crew *crew)
 	return spawn(crew, RECEIVING);
 }
 
-/* Becomes the receiver, or waits to be needed when there is one. */
+/* Becomes the receiver, or waits to be needed when there is one: as such, or for a call that was put aside. */
 static void take_turn(struct worker *w)
 {
 	struct crew *crew = w->crew;
 
 	pthread_mutex_lock(&crew->lock);
-	if (w->state == BUSY) {
+	if (w->state == BUSY && !w->job) {
 		if (crew->receiving > 0) {
 			w->state = PARKED;
 			crew->parked++;
@@ -150,6 +152,14 @@ static void begin_work(struct worker *w)
 		eventfd_write(crew->wake_fd, 1);
 }
 
+static void lend_buffers(struct worker *w)
+{
+	for (int i = 0; i < CALL_PATHS; i++) {
+		w->call.path[i] = w->path[i];
+		w->call.name[i] = w->name[i];
+	}
+}
+
 static void prepare_call(struct worker *w, const struct seccomp_notif *n)
 {
 	struct call *c = &w->call;
@@ -168,10 +178,7 @@ static void prepare_call(struct worker *w, const struct seccomp_notif *n)
 	c->suggestion[0] = '\0';
 	for (int i = 0; i < 6; i++)
 		c->arg[i] = n->data.args[i];
-	for (int i = 0; i < CALL_PATHS; i++) {
-		c->path[i] = w->path[i];
-		c->name[i] = w->name[i];
-	}
+	lend_buffers(w);
 }
 
 /* False when no task with the filter is left: nothing will ever come again. */
@@ -197,6 +204,13 @@ static void *worker_main(void *arg)
 	ident_begin_thread(w->crew->s, w->maker);
 	for (;;) {
 		take_turn(w);
+		if (w->job) {
+			crew_job *job = w->job;
+
+			w->job = NULL;
+			dispatch_again(&w->call, job, w->job_arg);
+			continue;
+		}
 		if (!receive(w, &n))
 			return NULL;
 		begin_work(w);
@@ -362,6 +376,33 @@ bool crew_step_aside(struct call *c)
 	ok = crew->receiving > 0 || promote(crew);
 	pthread_mutex_unlock(&crew->lock);
 	return ok;
+}
+
+bool crew_take_up(const struct call *c, crew_job *job, void *arg)
+{
+	struct crew *crew = c->worker->crew;
+	struct worker *w = NULL;
+
+	pthread_mutex_lock(&crew->lock);
+	for (int i = 0; i < crew->count && !w && crew->parked > 0; i++)
+		w = crew->workers[i]->state == PARKED ? crew->workers[i] : NULL;
+	if (!w && spawn(crew, PARKED))
+		w = crew->workers[crew->count - 1];
+	if (w) {
+		crew->parked--;
+		w->state = BUSY;
+		w->since = now_ns();
+		w->job = job;
+		w->job_arg = arg;
+		call_copy(&w->call, c);
+		w->call.worker = w;
+		lend_buffers(w);
+		pthread_cond_signal(&w->unpark);
+	}
+	pthread_mutex_unlock(&crew->lock);
+	if (w && !atomic_exchange(&crew->watched, true))
+		eventfd_write(crew->wake_fd, 1);
+	return w;
 }
 
 bool crew_block_begin(struct call *c)

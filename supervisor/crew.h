@@ -48,4 +48,11 @@ enum crew_wake crew_block_end(struct call *c);
  */
 bool crew_abandonable(int (*fn)(void *arg), void *arg, int *rc);
 
+/*
+ * A call that its worker put aside (call_put_aside()) is taken up again: a worker calls job with a copy of it, with the caller's
+ * identity as in a handler. When that cannot be taken the call is answered already. False: no worker is free.
+ */
+typedef void crew_job(struct call *c, void *arg);
+bool crew_take_up(const struct call *c, crew_job *job, void *arg);
+
 #endif

@@ -131,6 +131,39 @@ void call_gone(struct call *c)
 	c->answered = true;
 }
 
+void call_put_aside(struct call *c)
+{
+	c->answered = true;
+}
+
+void call_copy(struct call *to, const struct call *from)
+{
+	*to = *from;
+	to->answered = false;
+	to->event.path = to->event.target = to->event.source = (struct bytes){NULL, 0};
+	if (from->event.host.bytes)
+		to->event.host.bytes = to->host;
+	if (from->event.ip.bytes)
+		to->event.ip.bytes = to->ip;
+	to->event.message = from->event.message ? to->message : NULL;
+	to->event.suggestion = from->event.suggestion ? to->suggestion : NULL;
+	memset(to->path, 0, sizeof(to->path));
+	memset(to->name, 0, sizeof(to->name));
+	memset(to->short_name, 0, sizeof(to->short_name));
+}
+
+void dispatch_again(struct call *c, void (*job)(struct call *c, void *arg), void *arg)
+{
+	int rc = ident_assume(c);
+
+	if (rc < 0)
+		call_error(c, -rc);
+	job(c, arg);
+	ident_drop(c);
+	if (!c->answered)
+		call_error(c, EPERM);
+}
+
 void dispatch(struct call *c)
 {
 	int rc;

@@ -9,6 +9,9 @@
 
 void dispatch(struct call *c);
 
+/* The same from there on for a call that was put aside: crew_take_up(). */
+void dispatch_again(struct call *c, void (*job)(struct call *c, void *arg), void *arg);
+
 /* Writes a record of what was found out after the answer. */
 void call_report(struct call *c);
 

@@ -16,6 +16,7 @@
 
 struct audit;
 struct execs;
+struct flights;
 struct gateway_link;
 struct idset;
 struct inetdiag;
@@ -82,6 +83,7 @@ struct session {
 	struct mounts *mounts;
 	struct literals *literals;
 	struct sockets *sockets;
+	struct flights *flights;   /* the same */
 	struct inetdiag *inetdiag; /* a lock inside */
 	struct tracer *tracer;	   /* callers that are held by ptrace; a lock inside */
 	struct execs *execs;	   /* programs that are being verified; a lock inside */

@@ -17,6 +17,7 @@
 #include "supervisor/audit.h"
 #include "supervisor/compat.h"
 #include "supervisor/execs.h"
+#include "supervisor/flights.h"
 #include "supervisor/idset.h"
 #include "supervisor/inetdiag.h"
 #include "supervisor/ident.h"
@@ -140,12 +141,13 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->own_ptys = idset_new();
 	s->sockets = sockets_new();
 	s->inetdiag = inetdiag_new();
+	s->flights = flights_new();
 	s->pins = pins_new();
 	s->hostnames = names_new(NAMES_HOSTS);
 	s->tracer = tracer_new();
 	s->execs = execs_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->inetdiag || !s->hostnames ||
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->inetdiag || !s->flights || !s->hostnames ||
 	    !s->pins || !s->tracer || !s->execs || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)

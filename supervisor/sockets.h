@@ -45,6 +45,10 @@ int sockets_get(struct session *s, uint64_t inode);
 void sockets_note_collectable(struct session *s, uint64_t inode);
 bool sockets_collect(struct session *s, uint64_t inode);
 
+/* It is bound. Whether there are such of which a duplicate is kept. */
+void sockets_note_bound(struct session *s, uint64_t inode);
+bool sockets_keeps_bound(struct session *s);
+
 /* It listens, so that a second listen() is none. */
 void sockets_note_listening(struct session *s, uint64_t inode);
 bool sockets_listens(struct session *s, uint64_t inode);

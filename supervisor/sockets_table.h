@@ -22,7 +22,7 @@ struct sock {
 	int type;
 	bool lost;
 	bool collectable; /* connected, and connect() did not say so yet */
-	bool listens;
+	bool bound, listens;
 	pid_t maker;				/* the thread, which most often is its process's first */
 	bool held;				/* seen in a process, or not to be swept this time */
 	bool hidden;				/* made by a process that this sweep could not look at */

@@ -45,40 +45,66 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, vo
 	return has;
 }
 
-void sockets_note_collectable(struct session *s, uint64_t inode)
-{
-	struct sock *k;
+enum mark { COLLECTABLE, BOUND, LISTENS };
 
-	pthread_mutex_lock(&s->sockets->lock);
-	k = sockets_find(s->sockets, inode);
-	if (k)
-		k->collectable = true;
-	pthread_mutex_unlock(&s->sockets->lock);
+static bool *mark_of(struct sock *k, enum mark which)
+{
+	switch (which) {
+	case COLLECTABLE:
+		return &k->collectable;
+	case BOUND:
+		return &k->bound;
+	case LISTENS:
+		break;
+	}
+	return &k->listens;
 }
 
-bool sockets_collect(struct session *s, uint64_t inode)
+/* Sets a mark. Returns what it was. */
+static bool set_mark(struct session *s, uint64_t inode, enum mark which, bool on)
 {
 	struct sock *k;
 	bool was;
 
 	pthread_mutex_lock(&s->sockets->lock);
 	k = sockets_find(s->sockets, inode);
-	was = k && k->collectable;
+	was = k && *mark_of(k, which);
 	if (k)
-		k->collectable = false;
+		*mark_of(k, which) = on;
 	pthread_mutex_unlock(&s->sockets->lock);
 	return was;
 }
 
-void sockets_note_listening(struct session *s, uint64_t inode)
+void sockets_note_collectable(struct session *s, uint64_t inode)
 {
-	struct sock *k;
+	set_mark(s, inode, COLLECTABLE, true);
+}
+
+bool sockets_collect(struct session *s, uint64_t inode)
+{
+	return set_mark(s, inode, COLLECTABLE, false);
+}
+
+void sockets_note_bound(struct session *s, uint64_t inode)
+{
+	set_mark(s, inode, BOUND, true);
+}
+
+bool sockets_keeps_bound(struct session *s)
+{
+	struct sock *k, *next;
+	bool keeps = false;
 
 	pthread_mutex_lock(&s->sockets->lock);
-	k = sockets_find(s->sockets, inode);
-	if (k)
-		k->listens = true;
+	HASH_ITER(hh, s->sockets->table, k, next)
+	keeps |= k->bound && k->fd >= 0;
 	pthread_mutex_unlock(&s->sockets->lock);
+	return keeps;
+}
+
+void sockets_note_listening(struct session *s, uint64_t inode)
+{
+	set_mark(s, inode, LISTENS, true);
 }
 
 bool sockets_listens(struct session *s, uint64_t inode)

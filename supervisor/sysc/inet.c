@@ -12,6 +12,7 @@
 #include "policy/inet.h"
 #include "supervisor/connecting.h"
 #include "supervisor/destination.h"
+#include "supervisor/flights.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/proctcp.h"
@@ -141,6 +142,10 @@ static void bind_inet(struct sockcall *sc)
 		/* Perhaps only our own duplicate of one that was closed still has it. */
 		sockets_sweep(c->s);
 		rc = shares_with_stranger(c, sc->fd, &sc->addr.sa, sc->len) ? -EADDRINUSE : try_bind(sc);
+	}
+	if (rc == 0) {
+		sockets_note_bound(c->s, sc->inode);
+		flights_expect_close(c->s);
 	}
 	call_result(c, rc);
 }

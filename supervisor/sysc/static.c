@@ -51,13 +51,17 @@ const struct sysc sysc_seccomp = {
 	       "refused.",
 };
 
-/* A routing header makes packets go elsewhere than to the address that connect was judged by. */
+/* A routing header makes packets go elsewhere than to the address that connect was judged by. A postponed request goes out when
+ * another may listen; and the least TTL is what the supervisor keeps answers out by (connecting.c). */
 const struct sysc sysc_setsockopt = {
 	.name = "setsockopt",
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PASSPIDFD)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_OPTIONS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_TCP), ARG_IS(2, TCP_REPAIR)),
+		  SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, IPPROTO_TCP), ARG_IS(2, TCP_FASTOPEN_CONNECT)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_MINHOPCOUNT)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_2292RTHDR)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_2292PKTOPTIONS)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_HOPOPTS)),
@@ -66,7 +70,9 @@ const struct sysc sysc_setsockopt = {
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_DSTOPTS))),
 	.doc = "Options that reroute packets past the judged address (IP options, IPv6 extension headers, "
 	       "TCP "
-	       "repair) are refused; SO_PASSPIDFD does not exist.",
+	       "repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a least TTL) are "
+	       "refused; "
+	       "SO_PASSPIDFD does not exist.",
 };
 
 #define NO_FASTOPEN(flags) SYSC_WHEN(SYSC_IF_ERRNO(EOPNOTSUPP, ARG_ANY(flags, MSG_FASTOPEN)))
