@@ -275,6 +275,7 @@ void config_set(struct config *c, const struct config_env *env, const char *sect
 
 	if (!begin(&r, env, "command line", f))
 		return;
+	r.is_word = true;
 	/* A path can name any bytes; the rest must be something that a file can say, too. */
 	if (!*value ||
 	    (row && row->type != SCHEMA_PATH && row->type != SCHEMA_SOCKET && row->type != SCHEMA_SINK))

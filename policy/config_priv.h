@@ -37,6 +37,7 @@ struct config_reading {
 	const struct config_env *env;
 	struct faults *f;
 	struct origin origin;
+	bool is_word; /* of the command line */
 };
 
 /* Reads one value of row into r->c; a value at fault adds to r->f. */

@@ -36,7 +36,7 @@ static bool begins_here(enum rule_kind k, const char *text)
 static void read_pattern(const struct value *v)
 {
 	const struct config_reading *r = v->r;
-	const char *other = path_form_fault(v->text);
+	const char *other = path_form_fault(v->text, r->is_word);
 	char why[256], *here = NULL;
 	struct path_text p;
 	struct rule *rule;
@@ -97,11 +97,11 @@ static void read_bool(const struct value *v)
 	bool *member = (bool *)((char *)v->r->c + v->row->offset);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(v->text, words[i])) {
+		if (!strcasecmp(v->text, words[i])) {
 			*member = i & 1;
 			return;
 		}
-	fault(v, "neither yes nor no");
+	fault(v, "not one of: yes no true false on off 1 0");
 }
 
 static void read_enum(const struct value *v)

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #define ONE_PATH "one path in a line: repeat the key "
+#define ONE_WORD                                                                                             \
+	"one path in an option: repeat the option (a \"\\\" in front makes the character part of a name)"
 
 static const struct separator {
 	char c;
@@ -56,6 +58,17 @@ static const char *skip_group(const char *s)
 	return *s == ']' ? s + 1 : from;
 }
 
+/* A word of the shell is one value: only what looks like two paths is a list. */
+static bool parts_words(const char *at)
+{
+	return *at == ' ' || *at == '\t' ? at[1] && strchr("/~$", at[1]) : begins_path(at[1]);
+}
+
+static bool parts(const char *text, const char *at, bool word)
+{
+	return word ? parts_words(at) : *at != ':' || parts_paths(text, at);
+}
+
 static bool is_quoted(const char *text)
 {
 	size_t n = strlen(text);
@@ -63,7 +76,7 @@ static bool is_quoted(const char *text)
 	return n >= 2 && (text[0] == '"' || text[0] == '\'') && text[n - 1] == text[0];
 }
 
-const char *path_form_fault(const char *text)
+const char *path_form_fault(const char *text, bool word)
 {
 	const char *after;
 	bool brace = false;
@@ -86,8 +99,8 @@ const char *path_form_fault(const char *text)
 		brace |= *s == '{';
 		if (*s == ',' && brace && strchr(s, '}'))
 			return "'{a,b}' is no pattern here: write a line for each (\"\\{\" is the character)";
-		if (sep && (*s != ':' || parts_paths(text, s)))
-			return sep->fault;
+		if (sep && parts(text, s, word))
+			return word ? ONE_WORD : sep->fault;
 	}
 	return NULL;
 }

@@ -68,6 +68,7 @@ int check_command(const struct opts *o)
 	}
 	if (!o->quiet) {
 		rules_hint_local(&l);
+		rules_hint_patterns(&l);
 		rules_hint_programs(&l);
 	}
 	print_header(&l, o);

@@ -78,6 +78,36 @@ void rules_hint_local(const struct loaded *l)
 			"cordon: sandbox.ini is here but not in use; to use it: cordon -p sandbox.ini ...\n");
 }
 
+static void print_origin(const struct rule *r)
+{
+	fprintf(stderr, "cordon: %s", r->origin.file);
+	if (r->origin.line)
+		fprintf(stderr, ":%d", r->origin.line);
+	fputs(": ", stderr);
+}
+
+/* What other tools would match at any depth. */
+static bool is_shallow(const struct rule *r)
+{
+	return (r->kind == RULE_DENY_READ || r->kind == RULE_DENY_WRITE) && !r->literal &&
+	       !strpbrk(r->text, "/~$");
+}
+
+void rules_hint_patterns(const struct loaded *l)
+{
+	const struct config *c = l->config;
+
+	for (size_t i = 0; i < c->n_rules; i++) {
+		const struct rule *r = &c->rules[i];
+
+		if (r->alias_of != i || !is_shallow(r))
+			continue;
+		print_origin(r);
+		fprintf(stderr, "%s = %s is ./%s, in this directory only; did you mean **/%s?\n", r->key,
+			r->text, r->text, r->text);
+	}
+}
+
 /* "allow = git" */
 static bool is_bare(const struct rule *r)
 {
@@ -94,19 +124,15 @@ static bool may_be_written(const struct loaded *l, const struct rule *r)
 
 static void hint_program(const struct loaded *l, const struct rule *r)
 {
-	char line[32] = "";
-
-	if (r->origin.line)
-		snprintf(line, sizeof(line), ":%d", r->origin.line);
-	if (is_bare(r))
-		fprintf(stderr,
-			"cordon: %s%s: [exec] %s = %s is ./%s, not what PATH finds; give its whole path\n",
-			r->origin.file, line, r->key, r->text, r->text);
-	else if (r->kind == RULE_ALLOW_EXEC && may_be_written(l, r))
-		fprintf(stderr,
-			"cordon: %s%s: [exec] %s = %s may be written by the command, which so runs what it "
-			"likes\n",
-			r->origin.file, line, r->key, r->text);
+	if (is_bare(r)) {
+		print_origin(r);
+		fprintf(stderr, "[exec] %s = %s is ./%s, not what PATH finds; give its whole path\n", r->key,
+			r->text, r->text);
+	} else if (r->kind == RULE_ALLOW_EXEC && may_be_written(l, r)) {
+		print_origin(r);
+		fprintf(stderr, "[exec] %s = %s may be written by the command, which so runs what it likes\n",
+			r->key, r->text);
+	}
 }
 
 void rules_hint_programs(const struct loaded *l)

@@ -27,6 +27,9 @@ bool rules_check_cwd(const struct loaded *l, bool quiet);
 /* One line on stderr about a sandbox.ini in the current directory that is not in use. */
 void rules_hint_local(const struct loaded *l);
 
+/* Lines on stderr about patterns without a "/" that refuse: they hold in the current directory and not at any depth. */
+void rules_hint_patterns(const struct loaded *l);
+
 /* Lines on stderr about [exec] rules that do not say what they seem to: names without a "/", which begin in the current
  * directory and not along PATH, and an allow of what the command may write. */
 void rules_hint_programs(const struct loaded *l);

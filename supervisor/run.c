@@ -112,8 +112,10 @@ static bool prepare(struct run *r)
 		rules_tell_gaps(&r->l);
 	if (!rules_check_cwd(&r->l, r->o->quiet))
 		return false;
-	if (!r->o->quiet)
+	if (!r->o->quiet) {
 		rules_hint_local(&r->l);
+		rules_hint_patterns(&r->l);
+	}
 	r->argv = setup_command_line(r->o);
 	if (r->o->log_only)
 		fprintf(stderr, "cordon: --log-only: path rules and process isolation refuse nothing\n");

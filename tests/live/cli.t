@@ -286,6 +286,13 @@ printf '[filesystem]\nallow_write = dir\n[exec]\nallow = git\ndeny = curl\nallow
 run 0 '*allow = */git*' 'cordon: bare.ini:4: *allow = git is ./git*:5: *deny = curl is ./curl*:7: *allow = ./dir may be written*' \
 	'names in [exec] without a path' "$c" -p bare.ini check
 
+printf '[filesystem]\nallow_write = dir\ndeny_read = *.pem\ndeny_read = **/*.key\ndeny_write = ./*.x\n' >shallow.ini
+run 0 '' 'cordon: shallow.ini:3: deny_read = \*.pem is ./\*.pem, *did you mean \*\*/\*.pem*' 'a pattern without a slash' "$c" -p shallow.ini -- true
+run 0 '' '' 'said once only, and quiet' "$c" -q -p shallow.ini -- true
+mkdir 'my dir, too' && echo secret >'my dir, too/file'
+run 1 '' '*not permitted*' 'a blank and a comma in the word of an option' "$c" -q --deny-read 'my dir, too' -- cat 'my dir, too/file'
+run 125 '' '*~/a,~/b: one path in an option*' 'a list in the word of an option' "$c" --deny-read '~/a,~/b' -- true
+
 # Explain of connects: by the rules and /etc/hosts, nothing is asked for.
 cat >n.ini <<'EOF'
 [network]

@@ -35,7 +35,7 @@ static const struct {
 	{"[filesystem]\ndeny_read = **/*.{pem,key}\n",
 	 "f:2: deny_read = **/*.{pem,key}: '{a,b}' is no pattern here: write a line for each (\"\\{\" is the "
 	 "character)\n"},
-	{"[filesystem]\nprotect = Yes\n", "f:2: protect = Yes: neither yes nor no\n"},
+	{"[filesystem]\nprotect = Y\n", "f:2: protect = Y: not one of: yes no true false on off 1 0\n"},
 	{"[filesystem]\nprotect = yes\nprotect = no\n",
 	 "f:3: protect is set a second time (first in line 2)\n"},
 	{"[audit]\nlevel = denied\n[messages]\nstderr = no\n[audit]\nlevel = all\n",
@@ -171,8 +171,9 @@ static void test_defaults(void **state)
 
 static void test_yes_and_no(void **state)
 {
-	static const char *const good[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
-	static const char *const bad[] = {"No", "YES", "True", "ON", "2", "y", "n", "enabled", "yes "};
+	static const char *const good[] = {"no", "yes", "false", "true", "off", "on",
+					   "0",	 "1",	"No",	 "YES",	 "oFF", "True"};
+	static const char *const bad[] = {"2", "y", "n", "enabled", "yes ", "yess", ""};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		struct config *c = config_new();
@@ -197,7 +198,7 @@ static void test_yes_and_no(void **state)
 
 static void test_merging(void **state)
 {
-	static const char one[] = "[filesystem]\nallow_write = /a\nhide = yes\nprotect = no\n[network]\n"
+	static const char one[] = "[filesystem]\nallow_write = /a\nhide = YES\nprotect = False\n[network]\n"
 				  "deny_domain = a.b\ndeny_reason = a.b one\n";
 	static const char two[] =
 		"[filesystem]\nallow_write = /b\nhide = no\n[network]\ndeny_reason = a.b two\n";
@@ -206,14 +207,16 @@ static void test_merging(void **state)
 
 	config_load_ini(c, &env, "g", two, strlen(two), &f);
 	config_set(c, &env, "filesystem", "allow_write", "/c\\ \\;d", &f);
+	config_set(c, &env, "filesystem", "allow_write", "/my dir/a,b;c d .e:f", &f);
 	config_set(c, &env, "audit", "level", "all", &f);
 	config_set(c, &env, "audit", "level", "denied", &f);
 	config_finish(c, &env, &f);
 	no_faults(&f);
-	assert_int_equal(c->n_rules, 3);
+	assert_int_equal(c->n_rules, 4);
 	assert_string_equal(c->rules[1].origin.file, "g");
 	assert_int_equal(c->rules[1].alias_of, 1);
 	assert_string_equal(c->rules[2].path, "/c ;d");
+	assert_string_equal(c->rules[3].path, "/my dir/a,b;c d .e:f");
 	assert_string_equal(c->rules[2].origin.file, "command line");
 	assert_int_equal(c->rules[2].origin.line, 0);
 	assert_false(c->hide);
@@ -223,12 +226,23 @@ static void test_merging(void **state)
 	config_free(c);
 }
 
+#define WORD "one path in an option: repeat the option (a \"\\\" in front makes the character part of a name)"
+
 static void test_set_faults(void **state)
 {
 	static const struct {
 		const char *section, *key, *value, *fault;
 	} rows[] = {
 		{"filesystem", "allow_write", "", "command line: allow_write = : the value is missing"},
+		{"filesystem", "deny_read", "~/.ssh,~/.aws",
+		 "command line: deny_read = ~/.ssh,~/.aws: " WORD},
+		{"filesystem", "deny_read", "a /b", "command line: deny_read = a /b: " WORD},
+		{"filesystem", "deny_read", "*.a;*.b", "command line: deny_read = *.a;*.b: " WORD},
+		{"exec", "allow", "/a:/b", "command line: allow = /a:/b: " WORD},
+		{"filesystem", "deny_read", "*.{a,b}",
+		 "command line: deny_read = *.{a,b}: '{a,b}' is no pattern here: write a line for each "
+		 "(\"\\{\" is "
+		 "the character)"},
 		{"filesystem", "nothing", "x", "command line: unknown key 'nothing' in [filesystem]"},
 		{"network", "allow_domain", "*.com",
 		 "command line: allow_domain = *.com: too wide; '*.' needs at least two parts after it"},
