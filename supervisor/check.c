@@ -17,9 +17,6 @@ static void print_name(const char *name)
 
 static void print_header(const struct loaded *l, const struct opts *o)
 {
-	const char *gaps[RULES_GAPS];
-	size_t n = rules_gaps(l, gaps);
-
 	puts("# The effective policy, as cordon " CORDON_VERSION " reads it.");
 	for (size_t i = 0; i < l->n_files; i++) {
 		fputs("# policy: ", stdout);
@@ -30,8 +27,6 @@ static void print_header(const struct loaded *l, const struct opts *o)
 		puts("# policy: built-in");
 	if (o->n_settings)
 		puts("# policy: command line");
-	for (size_t i = 0; i < n; i++)
-		printf("# not in force: %s\n", gaps[i]);
 	putchar('\n');
 }
 
@@ -70,6 +65,7 @@ int check_command(const struct opts *o)
 		rules_hint_local(&l);
 		rules_hint_patterns(&l);
 		rules_hint_programs(&l);
+		rules_hint_network(&l);
 	}
 	print_header(&l, o);
 	fputs(text, stdout);

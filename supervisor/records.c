@@ -85,6 +85,7 @@ void records_say(const struct session *s, const struct loaded *l, int landlock_a
 		lockdown_is_built() ? "locked down" : "not locked down (a build for tests)",
 		(int)s->gateway_pid, l->config->audit_file ? l->config->audit_file : "none");
 	rules_hint_programs(l);
+	rules_hint_network(l);
 }
 
 /* By the name that it has now. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/net.h"
 #include "supervisor/setup.h"
 #include "supervisor/tmpdir.h"
 
@@ -33,25 +34,6 @@ bool rules_load(struct loaded *l, const struct opts *o, struct mounts **m)
 	if (l->config->private_tmp && tmpdir_name(tmpdir, sizeof(tmpdir)) == 0)
 		return rules_complete(l, *m, tmpdir);
 	return rules_complete(l, *m, NULL);
-}
-
-size_t rules_gaps(const struct loaded *l, const char *gaps[RULES_GAPS])
-{
-	const struct config *c = l->config;
-
-	if (!c->n_domains && !c->n_ips && !c->n_resolves && !policy_has(l->policy, RULE_UNIX_SOCKET))
-		return 0;
-	gaps[0] = "the policy opens network destinations; in this version the network stays closed";
-	return 1;
-}
-
-void rules_tell_gaps(const struct loaded *l)
-{
-	const char *gaps[RULES_GAPS];
-	size_t n = rules_gaps(l, gaps);
-
-	for (size_t i = 0; i < n; i++)
-		fprintf(stderr, "cordon: %s\n", gaps[i]);
 }
 
 bool rules_check_cwd(const struct loaded *l, bool quiet)
@@ -143,4 +125,23 @@ void rules_hint_programs(const struct loaded *l)
 		if (c->rules[i].alias_of == i &&
 		    (c->rules[i].kind == RULE_ALLOW_EXEC || c->rules[i].kind == RULE_DENY_EXEC))
 			hint_program(l, &c->rules[i]);
+}
+
+void rules_hint_network(const struct loaded *l)
+{
+	const struct config *c = l->config;
+
+	for (size_t i = 0; i < c->n_resolves; i++) {
+		const struct resolve_rule *r = &c->resolves[i];
+		struct host_name name;
+		char line[32] = "";
+
+		if (host_canonicalise(r->host, strlen(r->host), &name) ||
+		    net_decide_name(l->policy, &name, r->port).decision == VERDICT_ALLOW)
+			continue;
+		if (r->origin.line)
+			snprintf(line, sizeof(line), ":%d", r->origin.line);
+		fprintf(stderr, "cordon: %s%s: resolve = %s allows nothing by itself, and %s:%u is refused\n",
+			r->origin.file, line, r->text, r->host, r->port);
+	}
 }

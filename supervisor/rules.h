@@ -14,13 +14,6 @@ bool rules_complete(struct loaded *l, struct mounts *m, const char *tmpdir);
 /* All from the command line to the compiled policy as a run would have it, with a mere name for its TMPDIR. */
 bool rules_load(struct loaded *l, const struct opts *o, struct mounts **m);
 
-/* What a policy asks for and this version does not hold. */
-#define RULES_GAPS 1
-/* Returns how many there are. */
-size_t rules_gaps(const struct loaded *l, const char *gaps[RULES_GAPS]);
-/* Says so on stderr, so that it is not believed to hold. */
-void rules_tell_gaps(const struct loaded *l);
-
 /* The built-in policy opens the current directory: refuses "/" (false, with a line) and warns of the home directory. */
 bool rules_check_cwd(const struct loaded *l, bool quiet);
 
@@ -33,5 +26,8 @@ void rules_hint_patterns(const struct loaded *l);
 /* Lines on stderr about [exec] rules that do not say what they seem to: names without a "/", which begin in the current
  * directory and not along PATH, and an allow of what the command may write. */
 void rules_hint_programs(const struct loaded *l);
+
+/* Lines on stderr about fixed addresses of names that are refused. */
+void rules_hint_network(const struct loaded *l);
 
 #endif

@@ -108,8 +108,6 @@ static bool prepare(struct run *r)
 	}
 	if (!rules_complete(&r->l, r->s.mounts, r->tmpdir[0] ? r->tmpdir : NULL))
 		return false;
-	if (!r->o->quiet)
-		rules_tell_gaps(&r->l);
 	if (!rules_check_cwd(&r->l, r->o->quiet))
 		return false;
 	if (!r->o->quiet) {

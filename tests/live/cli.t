@@ -147,7 +147,7 @@ run 1 '' '' 'it was not' test -e dir/ran
 printf '[filesystem]\nallow_write = dir\nallow_write = a[b]*c\nallow_write = odd\\ \\#\\ name\nallow_own = /tmp\ndeny_read = **/.env\n' >all.ini
 printf 'allow_write = with\\x20end\\x20\ndeny_write = ~/x\nallow_device = /dev/fuse\ncore_files = yes\n' >>all.ini
 printf '[network]\nallow_domain = *.example.org:443\ndeny_domain = x.example.org\ndeny_reason = x.example.org no\n' >>all.ini
-printf 'allow_ip = 10.0.0.0/8:1-2\nresolve = a.example.org:1:127.0.0.1\nallow_unix_socket = @x\n' >>all.ini
+printf 'allow_ip = 10.0.0.0/8:1-2\nresolve = a.example.org:443:127.0.0.1\nallow_unix_socket = @x\n' >>all.ini
 printf '[environment]\nunset = A*\nset = B=c d\n[audit]\nfile = %s/audit\nlevel = all\n[messages]\nstderr = no\n' "$work" >>all.ini
 for policy in a.ini all.ini default; do
 	if [ $policy = default ]; then "$c" check >first; else "$c" check $policy >first; fi
@@ -159,7 +159,9 @@ same 'the shipped sandbox.ini is the built-in policy' "$("$c" check | grep -v '^
 	"$("$c" check "$project/sandbox.ini" | grep -v '^#')"
 run 0 '*built-in protect: */.bashrc
 *' '' 'check lists the protected names' "$c" check
-run 0 '*not in force: *network*' '' 'check tells of network rules' "$c" check all.ini
+printf '[network]\nallow_domain = a.test:80\nresolve = a.test:443:127.0.0.1\nresolve = a.test:80:127.0.0.1\n' >fixed.ini
+run 0 '*resolve = a.test:443*' 'cordon: fixed.ini:3: resolve = *a.test:443 is refused' \
+	'check tells of fixed addresses for refused names' "$c" check fixed.ini
 printf '[exec]\nallow = /usr/**\n[filesystem]\nallow_write = dir\n' >exec.ini
 run 0 '*allow = /usr*' '' 'check shows exec rules' "$c" check exec.ini
 run 0 '' '' 'a program that exec rules allow' "$c" -p exec.ini /usr/bin/true
