@@ -17,7 +17,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/pending.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(connect), OWN(shutdown), OWN(getsockname), OWN(getsockopt),
+OWN_CALLS(OWN_SUPERVISOR, OWN(connect), OWN(shutdown), OWN(getsockname), OWN(getsockopt), OWN(close),
 	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
 	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_MINHOPCOUNT)),
 	  OWN_IF(fcntl, ARG_IS(1, F_GETFL)), OWN_IF(fcntl, ARG_IS(1, F_SETFL)));

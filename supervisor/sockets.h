@@ -81,7 +81,7 @@ int sockets_type(struct session *s, uint64_t inode);
  * False when that is not known. sockets_connected() also notes the listener's name.
  */
 enum sockets_who { SOCKETS_SELF, SOCKETS_OTHER, SOCKETS_WHO };
-void sockets_set_self(struct session *s, uint64_t inode, const struct ucred *self);
+void sockets_set_cred(struct session *s, uint64_t inode, enum sockets_who who, const struct ucred *cred);
 void sockets_connected(struct session *s, uint64_t inode, uint64_t listener);
 bool sockets_cred(struct session *s, uint64_t inode, enum sockets_who who, struct ucred *cred);
 

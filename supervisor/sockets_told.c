@@ -165,14 +165,14 @@ int sockets_type(struct session *s, uint64_t inode)
 	return type;
 }
 
-void sockets_set_self(struct session *s, uint64_t inode, const struct ucred *self)
+void sockets_set_cred(struct session *s, uint64_t inode, enum sockets_who who, const struct ucred *cred)
 {
 	struct sock *k;
 
 	pthread_mutex_lock(&s->sockets->lock);
 	k = sockets_find(s->sockets, inode);
 	if (k)
-		k->cred[SOCKETS_SELF] = *self;
+		k->cred[who] = *cred;
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Unix stream and seqpacket sockets. They reach what the session itself bound.
+ * Unix stream and seqpacket sockets. They reach what the session itself bound, and what allow_unix_socket names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static void note_self(struct call *c, uint64_t inode)
 	if (tracee_status(c->s, c->tid, &st) < 0)
 		return;
 	self.pid = st.tgid;
-	sockets_set_self(c->s, inode, &self);
+	sockets_set_cred(c->s, inode, SOCKETS_SELF, &self);
 }
 
 /* connect() to path (the supervisor's way to it) on our duplicate, and the answer. */
@@ -69,6 +69,7 @@ struct destination {
 	const struct sockaddr_un *to, *named; /* the supervisor's way, and as the program wrote it */
 	socklen_t to_len, named_len;
 	uint64_t listener;
+	bool stranger; /* allowed by allow_unix_socket */
 };
 
 /* True when fd is connected to a socket of the session: who listens is noted by the kernel at listen(), which for the
@@ -79,6 +80,16 @@ static bool is_own_listener(int fd)
 	socklen_t len = sizeof(peer);
 
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid == getpid();
+}
+
+/* Of one who is none of the session the kernel tells the truth. */
+static void note_stranger(struct call *c, int fd, uint64_t inode)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+		sockets_set_cred(c->s, inode, SOCKETS_OTHER, &peer);
 }
 
 static void perform_connect(struct call *c, int fd, uint64_t inode, const struct destination *d)
@@ -94,13 +105,16 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 	}
 	rc = connect(fd, (const struct sockaddr *)d->to, d->to_len) < 0 ? -errno : 0;
 	wake = crew_block_end(c);
-	if (rc == 0 && !is_own_listener(fd)) {
+	if (rc == 0 && !d->stranger && !is_own_listener(fd)) {
 		/* Another took the name after it was looked at. */
 		shutdown(fd, SHUT_RDWR);
 		rc = -EPERM;
 	}
 	if (rc == 0) {
-		sockets_set_name(c->s, inode, SOCKETS_PEER, d->named, d->named_len);
+		if (d->stranger)
+			note_stranger(c, fd, inode);
+		else
+			sockets_set_name(c->s, inode, SOCKETS_PEER, d->named, d->named_len);
 		sockets_connected(c->s, inode, d->listener);
 		sockets_release(c->s, inode);
 	}
@@ -117,6 +131,7 @@ static void connect_file(struct call *c, int fd, uint64_t inode, const struct so
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	struct object o;
 	int rc = copy_sun_path(c, a, len);
+	bool own;
 
 	if (rc == 0)
 		rc = resolve_object(c, 0, AT_FDCWD, 0, 0, &o);
@@ -124,45 +139,63 @@ static void connect_file(struct call *c, int fd, uint64_t inode, const struct so
 		call_error(c, -rc);
 		return;
 	}
+	own = sockets_is_own_file(c->s, &o.st);
 	c->event.path = (struct bytes){o.name, o.len};
-	if (!S_ISSOCK(o.st.stx_mode)) {
-		call_error(c, ECONNREFUSED);
-	} else if (!sockets_is_own_file(c->s, &o.st)) {
-		snprintf(c->message, sizeof(c->message),
-			 "connect to %.200s refused: only Unix sockets of this session can be reached in "
-			 "this version",
-			 o.name);
-		sockcall_refuse(c, "connect", EPERM, c->message);
-	} else if (tracee_check(c) < 0) {
-		call_gone(c);
-	} else {
+	if (!S_ISSOCK(o.st.stx_mode))
+		rc = ECONNREFUSED;
+	else if (!own)
+		rc = judge_object(c, ACCESS_CONNECT_UNIX, &o, O_RDWR);
+	else
+		rc = tracee_check(c) < 0 ? JUDGE_GONE : 0;
+	if (rc == 0) {
 		c->event.op = "connect";
 		path_proc(o.fd, to.sun_path);
 		perform_connect(c, fd, inode,
 				&(struct destination){&to, a, sizeof(to), (socklen_t)len,
-						      sockets_file_owner(c->s, &o.st)});
+						      own ? sockets_file_owner(c->s, &o.st) : 0, !own});
+	} else {
+		judge_answer(c, rc);
 	}
 	object_close(&o);
+}
+
+/* One that is none of the session: 0, or an errno after a record. */
+static int judge_abstract(struct call *c, const struct sockaddr_un *a, int len)
+{
+	size_t n = (size_t)len - PATH_OFFSET;
+	struct request q = {.access = ACCESS_CONNECT_UNIX, .type = OBJ_OTHER, .path = c->path[0], .len = n};
+	struct verdict v;
+
+	memcpy(c->path[0], a->sun_path, n);
+	c->path[0][0] = '@';
+	c->path[0][n] = '\0';
+	v = policy_decide(c->s->policy, &q);
+	c->event.rule = v.rule;
+	if (v.decision == VERDICT_ALLOW)
+		return 0;
+	c->event.op = "connect";
+	if (sockdiag_has_abstract(a, (socklen_t)len))
+		return judge_refuse_by(c, &q, &v, 0);
+	/* As the kernel says. */
+	return judge_refuse(c, "connect", "default", ECONNREFUSED, NULL) ?: ECONNREFUSED;
 }
 
 static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
 {
 	uint64_t owner = sockets_abstract_owner(c->s, fd, a, (socklen_t)len);
+	int rc;
 
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
-	if (!owner) {
-		bool there = sockdiag_has_abstract(a, (socklen_t)len); /* if not: as the kernel says */
-
-		snprintf(c->message, sizeof(c->message), "connect to an abstract Unix socket refused: %s",
-			 "only those of this session can be reached");
-		sockcall_refuse(c, "connect", there ? EPERM : ECONNREFUSED, there ? c->message : NULL);
-	} else if (tracee_check(c) < 0) {
-		call_gone(c);
-	} else {
-		c->event.op = "connect";
-		perform_connect(c, fd, inode,
-				&(struct destination){a, a, (socklen_t)len, (socklen_t)len, owner});
+	rc = owner ? 0 : judge_abstract(c, a, len);
+	if (rc == 0 && tracee_check(c) < 0)
+		rc = JUDGE_GONE;
+	if (rc) {
+		judge_answer(c, rc);
+		return;
 	}
+	c->event.op = "connect";
+	perform_connect(c, fd, inode,
+			&(struct destination){a, a, (socklen_t)len, (socklen_t)len, owner, !owner});
 }
 
 /* The new file gets the socket inode's mode, masked by the umask of whoever binds, which is 0 here. Other than for files,

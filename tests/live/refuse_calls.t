@@ -39,7 +39,6 @@ for program in call call-raw; do
 		case $on/$name in
 		dir/tmpfile) path= ;;
 		to/* | both/*) path="$first>$second" ;;
-		socket/*) rule='network closed (built-in)' ;;
 		device/*) path= ;;
 		esac
 		case $name in
