@@ -14,6 +14,7 @@
 #define CAPS_KEPT	  0x200004fbULL
 #define CAPS_SYS_PTRACE	  (1ULL << 19)
 #define CAPS_DAC_OVERRIDE (1ULL << 1)
+#define CAPS_FSETID	  (1ULL << 4)
 
 struct caps {
 	uint64_t effective, permitted, inheritable;

@@ -34,6 +34,10 @@ void look(struct call *c, int dirfd, int path, int how, enum look_purpose purpos
 		call_continue(c);
 		return;
 	}
+	if (rc > 0 && how < 0) {
+		call_error(c, EINVAL);
+		return;
+	}
 	rc = rc < 0 ? rc : resolve_object(c, 0, dirfd, how, 0, &o);
 	if (rc < 0) {
 		hide_silently(c);

@@ -13,7 +13,8 @@ enum look_purpose {
 	LOOK_ENTER, /* what is got is a way to other objects: not into what strangers' /proc holds */
 };
 
-/* Answers the call whose path is argument `path`, relative to dirfd. how: RESOLVE_*. */
+/* Answers the call whose path is argument `path`, relative to dirfd. how: RESOLVE_*; -1: flags that the call does not
+ * know, for which the kernel does not look at the file. */
 void look(struct call *c, int dirfd, int path, int how, enum look_purpose purpose);
 
 #endif

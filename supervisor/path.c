@@ -2,17 +2,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
+#include "supervisor/caps.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(getxattr), OWN(fstatfs));
+OWN_CALLS(OWN_SUPERVISOR, OWN(getxattr), OWN(fstatfs), OWN(statx), OWN(getegid), OWN(getgroups));
 
 const char *path_proc(int fd, char *buf)
 {
@@ -28,6 +33,35 @@ int path_flags(int at_flags)
 	       (at_flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
 }
 
+static bool is_in_group(gid_t gid)
+{
+	int n = getgroups(0, NULL);
+	gid_t *list = n > 0 ? malloc((size_t)n * sizeof(*list)) : NULL;
+	bool found = getegid() == gid;
+
+	n = list ? getgroups(n, list) : 0;
+	for (int i = 0; !found && i < n; i++)
+		found = list[i] == gid;
+	free(list);
+	return found;
+}
+
+/*
+ * A new file's S_ISGID is taken away in a setgid directory of a group that the caller is not in, if its group may execute it:
+ * by the mode before the umask (Linux 6.0), which the kernel does not get from us.
+ */
+static bool loses_setgid(int dir, mode_t mode)
+{
+	struct caps caps;
+	struct statx st;
+
+	if ((mode & (S_ISGID | S_IXGRP)) != (S_ISGID | S_IXGRP))
+		return false;
+	if (statx(dir, "", AT_EMPTY_PATH, STATX_MODE | STATX_GID, &st) < 0 || caps_get(&caps) < 0)
+		return true;
+	return (st.stx_mode & S_ISGID) && !(caps.effective & CAPS_FSETID) && !is_in_group(st.stx_gid);
+}
+
 mode_t path_mode(struct call *c, int dir, mode_t mode)
 {
 	struct tracee_status st;
@@ -37,6 +71,8 @@ mode_t path_mode(struct call *c, int dir, mode_t mode)
 		return mode;
 	if (tracee_status(c->s, c->tid, &st) < 0)
 		return 0;
+	if ((st.umask & S_IXGRP) && loses_setgid(dir, mode))
+		mode &= ~(mode_t)S_ISGID;
 	return mode & ~st.umask;
 }
 

@@ -324,10 +324,20 @@ int resolve_object(struct call *c, int slot, int dirfd, int flags, uint64_t extr
 
 int resolve_object_at(struct call *c, int slot, int dirfd, uint64_t addr, int flags, struct object *o)
 {
-	int rc = tracee_path(c, addr, c->path[slot]);
+	bool by_opened = (flags & RESOLVE_EMPTY) && (flags & RESOLVE_OPENED);
+	int rc = 0;
 
 	o->fd = -1;
-	return rc < 0 ? rc : resolve_object(c, slot, dirfd, flags, 0, o);
+	c->path[slot][0] = '\0';
+	if (addr != 0 || !by_opened)
+		rc = tracee_path(c, addr, c->path[slot]);
+	rc = rc < 0 ? rc : resolve_object(c, slot, dirfd, flags, 0, o);
+	if (rc == 0 && by_opened && c->path[slot][0] == '\0' && dirfd != AT_FDCWD &&
+	    (tracee_fd_flags(c, dirfd) & O_PATH)) {
+		object_close(o);
+		rc = -EBADF;
+	}
+	return rc;
 }
 
 /* Splits path in place into the directory part (returned) and the last component (copied to e). */

@@ -22,6 +22,8 @@
 enum {
 	RESOLVE_NOFOLLOW = 1 << 0, /* a symbolic link as the last component is the object itself */
 	RESOLVE_EMPTY = 1 << 1,	   /* AT_EMPTY_PATH: an empty path is the descriptor's own object */
+	/* With RESOLVE_EMPTY: for an empty path the descriptor must be an opened one (no O_PATH), and NULL is an empty path. */
+	RESOLVE_OPENED = 1 << 3,
 	RESOLVE_TO_MAGIC =
 		1 << 2, /* a magic link of /proc is ELOOP, as with RESOLVE_NO_MAGICLINKS of openat2(2) */
 };

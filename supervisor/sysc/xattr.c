@@ -24,6 +24,14 @@
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(setxattr), OWN(removexattr), OWN(file_setattr), OWN(getxattr), OWN(listxattr));
 
+/* RESOLVE_* of the flags of setxattrat and its kin, which act on an opened descriptor where there is no path; -1: unknown ones. */
+static int at_flags(int flags)
+{
+	int how = path_flags(flags);
+
+	return how < 0 ? how : how | RESOLVE_OPENED;
+}
+
 struct xattr {
 	char name[XATTR_NAME_MAX + 1];
 	void *value;
@@ -153,7 +161,7 @@ static void handle_setxattrat(struct call *c)
 {
 	struct xattr_args_v1 a;
 	struct xattr x = {.flags = 0};
-	int how = path_flags(call_int(c, 2)), rc;
+	int how = at_flags(call_int(c, 2)), rc;
 
 	rc = tracee_read_struct(c, c->arg[4], c->arg[5], &a, sizeof(a));
 	if (rc == 0 && how < 0)
@@ -168,7 +176,7 @@ static void handle_setxattrat(struct call *c)
 
 static void handle_removexattrat(struct call *c)
 {
-	int how = path_flags(call_int(c, 2));
+	int how = at_flags(call_int(c, 2));
 
 	if (how < 0)
 		call_error(c, EINVAL);
@@ -260,22 +268,11 @@ static void give_list(struct call *c, const struct object *o, struct reading *r,
 	free(list);
 }
 
-/* By its own path, or as the object of a descriptor, which must be one that is open. Then NULL is an empty path. */
 static int resolve_read(struct call *c, int dirfd, int path, int how, struct object *o)
 {
-	int rc;
-
-	c->path[0][0] = '\0';
-	if ((how & RESOLVE_EMPTY) && c->arg[path] == 0)
-		rc = resolve_object(c, 0, dirfd, how, 0, o);
-	else
-		rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, o);
+	int rc = resolve_object_at(c, 0, dirfd, c->arg[path], how, o);
 
 	hide_silently(c);
-	if (rc == 0 && c->path[0][0] == '\0' && dirfd != AT_FDCWD && (tracee_fd_flags(c, dirfd) & O_PATH)) {
-		object_close(o);
-		rc = -EBADF;
-	}
 	return rc;
 }
 
@@ -354,7 +351,7 @@ static void handle_getxattrat(struct call *c)
 {
 	struct xattr_args_v1 a;
 	struct reading r = {.to = 0};
-	int how = path_flags(call_int(c, 2)), rc;
+	int how = at_flags(call_int(c, 2)), rc;
 
 	rc = tracee_read_struct(c, c->arg[4], c->arg[5], &a, sizeof(a));
 	if (rc == 0 && (a.flags || how < 0))
@@ -373,7 +370,7 @@ static void handle_getxattrat(struct call *c)
 static void handle_listxattrat(struct call *c)
 {
 	struct reading r = {.to = c->arg[3], .at.size = c->arg[4]};
-	int how = path_flags(call_int(c, 2));
+	int how = at_flags(call_int(c, 2));
 
 	if (how < 0)
 		call_error(c, EINVAL);
@@ -383,28 +380,42 @@ static void handle_listxattrat(struct call *c)
 
 /* file_setattr (6.17): a versioned struct that the kernel checks itself; we need only its bytes. */
 struct file_attr_copy {
-	unsigned char bytes[256];
+	unsigned char bytes[4096];
 	size_t size;
 };
+#define FILE_ATTR_LEAST 24 /* of the first version */
 
+/* The kernel looks at the struct before it looks for the file: where there is none it does only that. */
+static int check_file_attr(const struct file_attr_copy *a)
+{
+	if (syscall(SYS_file_setattr, -1, "x", a->bytes, a->size, 0) == 0 || errno == EBADF)
+		return 0;
+	return -errno;
+}
+
+/* It knows no O_PATH descriptor. */
 static int act_file_setattr(struct call *c, const struct object *o, void *arg)
 {
 	struct file_attr_copy *a = arg;
+	char proc[PATH_PROC_SIZE];
 
 	(void)c;
-	return syscall(SYS_file_setattr, o->fd, "", a->bytes, a->size, AT_EMPTY_PATH) < 0 ? -errno : 0;
+	return syscall(SYS_file_setattr, AT_FDCWD, path_proc(o->fd, proc), a->bytes, a->size, 0) < 0 ? -errno
+												     : 0;
 }
 
 static void handle_file_setattr(struct call *c)
 {
 	struct file_attr_copy a = {.size = c->arg[3]};
-	int how = path_flags(call_int(c, 4)), rc;
+	int how = at_flags(call_int(c, 4)), rc;
 
-	if (how < 0 || a.size > sizeof(a.bytes)) {
-		call_error(c, how < 0 ? EINVAL : E2BIG);
+	if (how < 0 || a.size < FILE_ATTR_LEAST || a.size > sizeof(a.bytes)) {
+		call_error(c, how < 0 || a.size < FILE_ATTR_LEAST ? EINVAL : E2BIG);
 		return;
 	}
 	rc = tracee_read(c, c->arg[2], a.bytes, a.size);
+	if (rc == 0)
+		rc = check_file_attr(&a);
 	if (rc < 0)
 		path_copy_failed(c, rc);
 	else

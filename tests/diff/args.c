@@ -13,7 +13,7 @@
 #define ARENA_PAGES 20 /* the last is not mapped */
 #define N_ARENAS    6
 
-static struct arena {
+static _Thread_local struct arena {
 	char *end;
 	size_t size;
 	bool used;
@@ -56,7 +56,7 @@ static char *place(const void *bytes, size_t n)
 }
 
 /* What a link holds must not depend on the process. */
-static bool is_target;
+static _Thread_local bool is_target;
 
 static size_t expand(const char *p, size_t n, const char *root, char *to, size_t room);
 
@@ -103,7 +103,7 @@ static size_t expand(const char *p, size_t n, const char *root, char *to, size_t
 /* NUL: the string has one at its end. Returns false when the word is no string or address. */
 static bool parse_string(const char *word, const char *root, bool nul, long *value, size_t *size)
 {
-	static char text[3 * PATH_MAX];
+	static _Thread_local char text[3 * PATH_MAX];
 	const char *quote = strchr(word, '"'), *end = strrchr(word, '"');
 	size_t n;
 
@@ -172,7 +172,7 @@ static bool parse_times(const char *word, char kind, long *value)
 /* "FLAGS,MODE,RESOLVE,SIZE,TAIL": SIZE bytes, the last of which is TAIL when there are more than the struct has. */
 static bool parse_how(const char *word, struct args *a)
 {
-	static char bytes[2 * PATH_MAX];
+	static _Thread_local char bytes[2 * PATH_MAX];
 	unsigned long long flags, mode, resolve;
 	struct open_how how = {0};
 	unsigned size, tail;
@@ -231,8 +231,41 @@ static long parse_number(const char *word)
 	return strcmp(word, "cwd") == 0 ? AT_FDCWD : strtol(word, NULL, 0);
 }
 
-static bool parse_word(char kind, const char *word, const char *root, struct args *a)
+/* Who shares descriptors has numbers of its own. */
+static long parse_descriptor(const char *word, const struct runner *r)
 {
+	long n = parse_number(word);
+
+	return n >= 0 && n < BESIDE_FDS / 2 ? r->base + n : n;
+}
+
+/* "FLAGS,SIZE" */
+static bool parse_file_attr(const char *word, struct args *a)
+{
+	struct {
+		uint64_t xflags;
+		uint32_t more[4];
+	} attr = {0};
+	unsigned size;
+
+	if (sscanf(word, "%lx,%u", &attr.xflags, &size) != 2)
+		return false;
+	a->value[a->n++] = (long)place(&attr, size < sizeof(attr) ? size : sizeof(attr));
+	a->value[a->n++] = size;
+	return true;
+}
+
+static bool parse_flags(const char *word, long *value)
+{
+	int flags = (int)parse_number(word);
+
+	*value = (long)place(&flags, sizeof(flags));
+	return true;
+}
+
+static bool parse_word(char kind, const char *word, const struct runner *r, struct args *a)
+{
+	const char *root = r->root;
 	long *value = &a->value[a->n];
 	size_t size;
 
@@ -261,6 +294,17 @@ static bool parse_word(char kind, const char *word, const char *root, struct arg
 	case 'K':
 		a->n++;
 		return parse_lock(word, value);
+	case 'P':
+		a->n++;
+		return parse_flags(word, value);
+	case 'G':
+		return parse_file_attr(word, a);
+	case 'd':
+	case 'D':
+	case 'N':
+		*value = parse_descriptor(word, r);
+		a->n++;
+		return true;
 	default:
 		*value = parse_number(word);
 		a->n++;
@@ -268,17 +312,17 @@ static bool parse_word(char kind, const char *word, const char *root, struct arg
 	}
 }
 
-static void add_room(const struct call *call, struct args *a)
+static void add_room(bool sized, struct args *a)
 {
-	static char room[ROOM_SIZE];
+	static _Thread_local char room[ROOM_SIZE];
 
 	a->room = memset(room, 0, sizeof(room));
 	a->value[a->n++] = (long)room;
-	if (call->nr != SYS_newfstatat)
+	if (sized)
 		a->value[a->n++] = sizeof(room);
 }
 
-bool args_parse(const struct call *call, char *const *words, int n, const char *root, struct args *a)
+bool args_parse(const struct call *call, char *const *words, int n, const struct runner *r, struct args *a)
 {
 	int base = -1, used = 0;
 
@@ -287,8 +331,8 @@ bool args_parse(const struct call *call, char *const *words, int n, const char *
 	for (size_t i = 0; i < N_ARENAS; i++)
 		arenas[i].used = false;
 	for (const char *k = call->kinds; *k; k++) {
-		if (*k == 'b') {
-			add_room(call, a);
+		if (*k == 'b' || *k == 'B') {
+			add_room(*k == 'b', a);
 			continue;
 		}
 		if (*k == '=') {
@@ -304,7 +348,7 @@ bool args_parse(const struct call *call, char *const *words, int n, const char *
 			a->descriptor = a->n;
 		if (*k == 'f')
 			a->flags = a->n;
-		if (used == n || !parse_word(*k, words[used++], root, a))
+		if (used == n || !parse_word(*k, words[used++], r, a))
 			return false;
 	}
 	return used == n;

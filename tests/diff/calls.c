@@ -1,5 +1,7 @@
 #include "sequence.h"
 
+#include <linux/fs.h>
+#include <linux/stat.h>
 #include <sys/file.h>
 
 #ifndef SYS_fchmodat2
@@ -7,16 +9,29 @@
 #endif
 #ifndef SYS_setxattrat
 #define SYS_setxattrat	  463
+#define SYS_getxattrat	  464
+#define SYS_listxattrat	  465
 #define SYS_removexattrat 466
+#endif
+#ifndef SYS_file_setattr
+#define SYS_file_setattr 469
 #endif
 
 #define CALL(name, kinds, weight)                                                                            \
 	{                                                                                                    \
-#name, SYS_##name, kinds, weight, 0                                                          \
+#name, SYS_##name, kinds, weight, 0, TELLS_NOTHING                                           \
+	}
+#define ASK(name, kinds, weight, tells)                                                                      \
+	{                                                                                                    \
+#name, SYS_##name, kinds, weight, 0, tells                                                   \
 	}
 #define FCNTL(name, kinds, weight)                                                                           \
 	{                                                                                                    \
-#name, SYS_fcntl, kinds, weight, name                                                        \
+#name, SYS_fcntl, kinds, weight, name, TELLS_NOTHING                                         \
+	}
+#define IOCTL(name, kinds, weight, tells)                                                                    \
+	{                                                                                                    \
+#name, SYS_ioctl, kinds, weight, (long)(name), tells                                         \
 	}
 
 const struct call calls[] = {
@@ -36,7 +51,9 @@ const struct call calls[] = {
 	CALL(utime, "pU", 2),
 	CALL(utimes, "pV", 2),
 	CALL(futimesat, "dpV", 2),
-	CALL(readlink, "pb", 2),
+	ASK(readlink, "pb", 2, TELLS_BYTES),
+	{"old_stat", SYS_stat, "pB", 1, 0, TELLS_STAT},
+	{"old_lstat", SYS_lstat, "pB", 1, 0, TELLS_STAT},
 	CALL(access, "pc", 1),
 	CALL(dup2, "DN", 2),
 #endif
@@ -67,9 +84,17 @@ const struct call calls[] = {
 	CALL(lremovexattr, "pk", 1),
 	CALL(fremovexattr, "Dk", 1),
 	CALL(removexattrat, "dpak", 1),
-	CALL(getxattr, "pkb", 1),
-	CALL(readlinkat, "dpb", 2),
-	{"stat", SYS_newfstatat, "dpba", 3, 0},
+	ASK(getxattr, "pkb", 1, TELLS_BYTES),
+	ASK(lgetxattr, "pkb", 1, TELLS_BYTES),
+	ASK(listxattr, "pb", 1, TELLS_BYTES),
+	ASK(llistxattr, "pb", 1, TELLS_BYTES),
+	ASK(listxattrat, "dpab", 1, TELLS_BYTES),
+	CALL(getxattrat, "dpake", 1),
+	ASK(readlinkat, "dpb", 2, TELLS_BYTES),
+	{"stat", SYS_newfstatat, "dpBa", 3, 0, TELLS_STAT},
+	{"statx", SYS_statx, "dpa=B", 2, STATX_BASIC_STATS, TELLS_STATX},
+	CALL(statfs, "pB", 1),
+	CALL(file_setattr, "dpGa", 1),
 	CALL(faccessat2, "dpca", 1),
 	CALL(chdir, "p", 3),
 	CALL(fchdir, "D", 2),
@@ -78,17 +103,23 @@ const struct call calls[] = {
 	CALL(umask, "m", 3),
 	CALL(close, "D", 4),
 	CALL(getdents64, "Db", 2),
-	CALL(read, "Db", 2),
+	ASK(read, "Db", 2, TELLS_BYTES),
 	CALL(write, "Dv", 4),
 	CALL(lseek, "Dis", 1),
 	CALL(fallocate, "Dsll", 1),
 	CALL(flock, "DL", 1),
+	IOCTL(FS_IOC_SETFLAGS, "D=P", 1, TELLS_NOTHING),
+	IOCTL(FS_IOC_GETFLAGS, "D=B", 1, TELLS_FLAGS),
+	IOCTL(FS_IOC_SETVERSION, "D=P", 1, TELLS_NOTHING),
 	FCNTL(F_OFD_SETLK, "D=K", 1),
 	FCNTL(F_SETFL, "D=F", 2),
 	FCNTL(F_DUPFD, "D=N", 1),
-	/* Not calls of that name: the limit of descriptors, and a chain of so many links k1 to kN that ends at f. */
-	{"nofile", -1, "s", 1, 0},
-	{"chain", -2, "s", 1, 0},
+	/* Not calls of that name: the limits of descriptors and of a file's length, a chain of so many links k1 to kN that
+	 * ends at f, and a socket with that name. */
+	{"nofile", CALL_NOFILE, "s", 1, 0, TELLS_NOTHING},
+	{"fsize", CALL_FSIZE, "z", 1, 0, TELLS_NOTHING},
+	{"chain", CALL_CHAIN, "s", 1, 0, TELLS_NOTHING},
+	{"bind", CALL_BIND, "p", 3, 0, TELLS_NOTHING},
 };
 const size_t n_calls = N(calls);
 

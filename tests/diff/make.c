@@ -1,6 +1,7 @@
 /*
  * Random sequences. One generator, one seed: the same sequence on every machine.
  */
+#include "names.h"
 #include "sequence.h"
 
 #include <linux/fs.h>
@@ -32,95 +33,6 @@ static bool percent(unsigned p)
 }
 
 #define PICK(array) ((array)[below(N(array))])
-
-/* "n" and what follows are absent at first. */
-static const char *const names[] = {
-	"f",	  "f",	   "e",	    "ro",      "secret", "suid",    "h1",   "h2",     "fifo", "sock", "d",
-	"d",	  "dd",	   "acl",   "noex",    "noread", "nowrite", "sgid", "sticky", "lf",   "ld",   "ldd",
-	"dang",	  "dang2", "dang3", "dangs",   "dangs2", "loop",    "lfs",  "dot",    "far",  "self", "fd3",
-	"closed", "again", "abs",   "absdang", "n",	 "n",	    "n2",   "n3",     "new",  "s",
-};
-static const char *const dirs[] = {
-	"d",
-	"d",
-	"d/s",
-	"dd",
-	"acl",
-	"noex",
-	"noread",
-	"nowrite",
-	"sgid",
-	"sticky",
-	"ld",
-	"ldd",
-	"abs",
-	"d/up",
-	"dot",
-	".",
-	"f",
-	"n",
-	"dang",
-	"loop",
-	"again",
-	"ld/up/d",
-	"{root}",
-	"{root}/d",
-	"/proc/self/cwd",
-	"/proc/thread-self/cwd",
-	"/proc/self/fd/3",
-	"/dev/fd/4",
-	"/proc/{pid}/fd/5",
-	"nowrite/s",
-	"sticky/s",
-	"acl/s",
-	"fd3",
-	"n2",
-	"./d/.",
-	"d//s/..",
-};
-static const char *const ends[] = {"/", "/", "/.", "/..", "//", "/x", "/f", "/../f", "/./"};
-static const char *const odd[] = {
-	"",
-	".",
-	"..",
-	"./",
-	"{255*a}",
-	"{256*b}",
-	"d/{255*c}",
-	"d/{256*c}/x",
-	"{2047*./}f",
-	"{2048*./}f",
-	"{2047*./}",
-	"{1364*//.}",
-	"{4096*n}",
-	"{4095*n}",
-	"{600*d/../}n",
-	"{39*dot/}f",
-	"{40*dot/}f",
-	"{41*dot/}f",
-	"k1",
-	"k39",
-	"k40",
-	"k41",
-	"k40/",
-	"k1/x",
-	"/proc/self/fd/3",
-	"/proc/self/fd/4",
-	"/proc/self/fd/5",
-	"/proc/self/fd/6/x",
-	"/proc/thread-self/fd/3",
-	"/proc/self/fd/99",
-	"/proc/self/fd/3/",
-	"/proc/self/cwd",
-	"/proc/self/cwd/n",
-	"/proc/self/cwd/..",
-	"/dev/fd/3",
-	"/dev/fd/4",
-	"d\\x0af",
-	"\\xff\\x80",
-};
-static const char *const bad[] = {"NULL",	  "1",	       "kernel", "edge\"f\"", "edge\"d/\"",
-				  "cross\"d/f\"", "cross\"n\""};
 
 static void say_path(void)
 {
@@ -341,6 +253,15 @@ static const long lengths[] = {0, 1, 5, 4096, 100000, -1, LONG_MIN, LONG_MAX};
 static const long locks[] = {LOCK_SH | LOCK_NB, LOCK_EX | LOCK_NB, LOCK_UN, LOCK_NB, 64};
 /* Not O_ASYNC, which is refused without Landlock. */
 static const long settable[] = {0, O_APPEND, O_NONBLOCK, O_DIRECT, O_NOATIME};
+static const long limits[] = {0, 1, 5, 7, 4096, 100000, -1, -1};
+/* Without FS_EXTENT_FL ext4 would lay the file out anew, which works as the disk has it. */
+static const long file_flags[] = {FS_EXTENT_FL,
+				  FS_EXTENT_FL | FS_NODUMP_FL,
+				  FS_EXTENT_FL | FS_NOATIME_FL,
+				  FS_EXTENT_FL | FS_IMMUTABLE_FL,
+				  FS_EXTENT_FL | FS_APPEND_FL,
+				  FS_EXTENT_FL | FS_SYNC_FL,
+				  0x7fffffff};
 static const long devices[] = {0, 0, 259}; /* nobody here may make one */
 
 #define CHOICE(kind, array)                                                                                  \
@@ -352,9 +273,9 @@ static const struct {
 	const long *values;
 	unsigned n;
 } choices[] = {
-	CHOICE('u', ids),	   CHOICE('a', at_flags),     CHOICE('A', link_flags),
-	CHOICE('R', unlink_flags), CHOICE('r', rename_flags), CHOICE('l', lengths),
-	CHOICE('L', locks),	   CHOICE('F', settable),     CHOICE('n', devices),
+	CHOICE('u', ids),	   CHOICE('a', at_flags), CHOICE('A', link_flags), CHOICE('R', unlink_flags),
+	CHOICE('r', rename_flags), CHOICE('l', lengths),  CHOICE('L', locks),	   CHOICE('F', settable),
+	CHOICE('n', devices),	   CHOICE('z', limits),	  CHOICE('P', file_flags),
 };
 
 static void say_number(char kind)
@@ -417,6 +338,9 @@ static void say_word(char kind)
 	case 'y':
 		say_node();
 		return;
+	case 'G':
+		printf("%#x,%u", percent(50) ? FS_XFLAG_NODUMP : below(0x100), percent(70) ? 24 : below(30));
+		return;
 	default:
 		say_number(kind);
 	}
@@ -431,7 +355,7 @@ static void say_call(const struct call *call)
 		fputs(" 41", stdout);
 	} else {
 		for (const char *k = call->kinds; *k; k++) {
-			if (*k == 'b' || *k == '=')
+			if (*k == 'b' || *k == 'B' || *k == '=')
 				continue;
 			putchar(' ');
 			say_word(*k);
@@ -464,7 +388,7 @@ static void say_several(void)
 	fputs(PICK(several), stdout);
 }
 
-void make_sequence(uint64_t seed, int n)
+static void say_calls(int n)
 {
 	/* Something to refer to. */
 	static const char *const begins[] = {
@@ -473,11 +397,8 @@ void make_sequence(uint64_t seed, int n)
 		"at cwd \"sticky\" 0x10000 0", "at cwd \"f\" 0x200000 0", "at cwd \"h1\" 0 0"};
 	unsigned total = 0;
 
-	state = seed;
-	wild = (unsigned[]){2, 8, 8, 20}[below(4)];
 	for (size_t i = 0; i < n_calls; i++)
 		total += (unsigned)calls[i].weight;
-	printf("sequence %llu\n", (unsigned long long)seed);
 	for (size_t i = 0; i < 4; i++)
 		printf("open%s\n", PICK(begins));
 	while (n-- > 0) {
@@ -488,5 +409,20 @@ void make_sequence(uint64_t seed, int n)
 		say_call(call);
 		if (percent(4))
 			say_several();
+	}
+}
+
+void make_sequence(uint64_t seed, int n)
+{
+	bool two;
+
+	state = seed;
+	wild = (unsigned[]){2, 8, 8, 20}[below(4)];
+	two = percent(20);
+	printf("sequence %llu\n", (unsigned long long)seed);
+	say_calls(two ? n / 2 : n);
+	if (two) {
+		printf("beside %s\n", percent(60) ? "threads" : "files");
+		say_calls(n / 2);
 	}
 }

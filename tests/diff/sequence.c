@@ -4,8 +4,11 @@
  */
 #include "sequence.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define OUT_FD	     800
@@ -13,8 +16,7 @@
 #define PATIENCE     20 /* seconds for one sequence; nothing in it should wait */
 
 static char root[PATH_MAX];
-static struct rlimit limit;
-static FILE *out;
+static struct runner alone = {.root = root};
 
 static void die(const char *what)
 {
@@ -22,193 +24,171 @@ static void die(const char *what)
 	_exit(70);
 }
 
-static void make_chain(int n)
-{
-	char name[16], target[16] = "f";
-
-	for (int i = 1; i <= n; i++) {
-		snprintf(name, sizeof(name), "k%d", i);
-		symlink(target, name);
-		memcpy(target, name, sizeof(name));
-	}
-}
-
-static void set_limit(rlim_t n)
-{
-	struct rlimit l = {.rlim_cur = n, .rlim_max = limit.rlim_max};
-
-	if (setrlimit(RLIMIT_NOFILE, &l) < 0)
-		die("setrlimit");
-}
-
-static bool opens(const struct call *call)
-{
-	return strncmp(call->name, "open", 4) == 0 || strcmp(call->name, "creat") == 0 ||
-	       call->nr == SYS_truncate;
-}
-
-static bool removes(const struct call *call)
-{
-	return strncmp(call->name, "unlink", 6) == 0 || strcmp(call->name, "rmdir") == 0 ||
-	       strncmp(call->name, "rename", 6) == 0;
-}
-
-/* What the call would touch is in the tree. */
-static bool is_allowed(const struct call *call, const struct args *a)
-{
-	bool allowed = true;
-
-	set_limit(limit.rlim_max);
-	if (a->descriptor >= 0 && call->nr != SYS_close)
-		allowed = guard_descriptor(root, (int)a->value[a->descriptor]);
-	for (int i = 0; allowed && i < a->n_paths; i++) {
-		const char *path = args_string(a->value[a->path[i]]);
-		int base = a->base[i] < 0 ? AT_FDCWD : (int)a->value[a->base[i]];
-
-		allowed = path ? guard_path(root, base, path) : guard_descriptor(root, base);
-		if (allowed && path && opens(call))
-			allowed = guard_object(base, path);
-		if (allowed && path && removes(call))
-			allowed = guard_entry(base, path);
-	}
-	/* With AT_EMPTY_PATH and no path: a difference that is documented. */
-	if (strstr(call->name, "xattrat") && (!args_string(a->value[1]) || !*args_string(a->value[1])))
-		allowed = false;
-	set_limit(limit.rlim_cur);
-	return allowed;
-}
-
-/* A FIFO would be waited for. False: it cannot be helped. */
-static bool make_patient(const struct call *call, struct args *a)
-{
-	int base = a->n_paths && a->base[0] >= 0 ? (int)a->value[a->base[0]] : AT_FDCWD;
-	const char *path = a->n_paths ? args_string(a->value[a->path[0]]) : NULL;
-	uint64_t nonblock = O_NONBLOCK;
-	struct stat st;
-
-	if (!path || fstatat(base, path, &st, 0) < 0 || !S_ISFIFO(st.st_mode))
-		return true;
-	if (a->flags >= 0)
-		a->value[a->flags] |= O_NONBLOCK;
-	if (call->nr == SYS_openat2 && a->value[3] >= 8) {
-		nonblock |= a->how_flags;
-		memcpy((void *)a->value[2], &nonblock, sizeof(nonblock));
-	}
-	return strcmp(call->name, "creat") != 0;
-}
-
-static bool gives_descriptor(const struct call *call)
-{
-	return (opens(call) && call->nr != SYS_truncate) || strncmp(call->name, "dup", 3) == 0 ||
-	       strcmp(call->name, "F_DUPFD") == 0;
-}
-
-static void tell_descriptor(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		st.st_mode = 0;
-	/* O_NOFOLLOW is gone from what the supervisor opened: it opens what it has pinned, by a link. */
-	fprintf(out, " flags %#x %d mode %o links %lu", flags & ~O_NOFOLLOW, fcntl(fd, F_GETFD), st.st_mode,
-		(unsigned long)st.st_nlink);
-}
-
-static void tell_bytes(const char *p, long n)
-{
-	if (memchr(p, '#', (size_t)n)) /* the name of a file that has none is its number */
-		return;
-	fputc(' ', out);
-	for (long i = 0; i < n && i < 300; i++)
-		fprintf(out, p[i] > 32 && p[i] < 127 ? "%c" : "\\x%02x", (unsigned char)p[i]);
-}
-
-static void tell_stat(const char *room)
-{
-	struct stat st;
-
-	memcpy(&st, room, sizeof(st));
-	fprintf(out, " %o %u:%u n%lu s%lld", st.st_mode, st.st_uid, st.st_gid, (unsigned long)st.st_nlink,
-		S_ISDIR(st.st_mode) ? 0 : (long long)st.st_size);
-}
-
-static void tell(const struct call *call, const struct args *a, long rc)
-{
-	if (rc < 0) {
-		fprintf(out, " = %s", errno_name(errno));
-		return;
-	}
-	fprintf(out, " = %ld", rc);
-	if (gives_descriptor(call))
-		tell_descriptor((int)rc);
-	else if (call->nr == SYS_newfstatat)
-		tell_stat(a->room);
-	else if (a->room && call->nr != SYS_getdents64)
-		tell_bytes(a->room, rc);
-}
-
-static void perform(const struct call *call, struct args *a)
-{
-	long rc;
-
-	if (call->nr == -1) {
-		limit.rlim_cur = (rlim_t)a->value[0];
-		set_limit(limit.rlim_cur);
-	} else if (call->nr == -2) {
-		make_chain((int)a->value[0]);
-	} else if (!is_allowed(call, a)) {
-		fputs(" outside", out);
-	} else if (!make_patient(call, a)) {
-		fputs(" would wait", out);
-	} else {
-		rc = syscall(call->nr, a->value[0], a->value[1], a->value[2], a->value[3], a->value[4],
-			     a->value[5]);
-		tell(call, a, rc);
-	}
-}
-
-static void perform_line(char *line)
-{
-	char copy[LINE_MAX_], *word[WORDS_MAX + 1], *save;
-	const struct call *call;
-	struct args a;
-	int n = 0;
-
-	snprintf(copy, sizeof(copy), "%s", line);
-	for (char *p = strtok_r(copy, " ", &save); p && n <= WORDS_MAX; p = strtok_r(NULL, " ", &save))
-		word[n++] = p;
-	if (n == 0 || word[0][0] == '#')
-		return;
-	fprintf(out, "%s", line);
-	call = call_find(word[0]);
-	if (!call || !args_parse(call, word + 1, n - 1, root, &a))
-		fputs(" is not understood", out);
-	else
-		perform(call, &a);
-	fputc('\n', out);
-}
-
 static void list_tree(void)
 {
 	fchmodat(AT_FDCWD, root, 0700, 0);
-	tree_list(out, open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	tree_list(alone.out, open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+static void make_tree(const char *where)
+{
+	if (mkdir(where, 0755) < 0 || chdir(where) < 0)
+		die(where);
+	tree_make(where);
+}
+
+static void perform_all(struct runner *r, char *lines)
+{
+	char *save;
+
+	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		perform_line(r, line);
+	fflush(r->out);
+}
+
+/* Two that share the descriptors, each with a tree, a working directory and a umask of its own. */
+struct half {
+	struct runner runner;
+	char root[PATH_MAX + 16];
+	char *lines;
+	int results;
+	bool shares_cwd; /* to be ended first */
+};
+
+static void half_prepare(struct half *h, int i)
+{
+	int fd = memfd_create("results", 0);
+
+	snprintf(h->root, sizeof(h->root), "%s/%d", root, i);
+	if (mkdir(h->root, 0755) < 0)
+		die(h->root);
+	snprintf(h->root, sizeof(h->root), "%s/%d/t", root, i);
+	make_tree(h->root);
+	h->results = fcntl(fd, F_DUPFD_CLOEXEC, OUT_FD);
+	close(fd);
+	h->runner = alone;
+	h->runner.root = h->root;
+	h->runner.base = i * BESIDE_FDS;
+	h->runner.out = fdopen(h->results, "w");
+	if (!h->runner.out)
+		die("results");
+}
+
+static void *half_run(void *arg)
+{
+	struct half *h = arg;
+
+	if ((h->shares_cwd && unshare(CLONE_FS) < 0) || chdir(h->root) < 0)
+		die(h->root);
+	perform_all(&h->runner, h->lines);
+	return NULL;
+}
+
+static void half_tell(struct half *h)
+{
+	char block[4096];
+	ssize_t n;
+
+	lseek(h->results, 0, SEEK_SET);
+	fprintf(alone.out, "in %s\n", strrchr(h->root, '/') - 1);
+	while ((n = read(h->results, block, sizeof(block))) > 0)
+		fwrite(block, 1, (size_t)n, alone.out);
+}
+
+/* Whether threads may have a working directory of their own; engines of containers refuse that. */
+static void *try_unshare(void *arg)
+{
+	*(bool *)arg = unshare(CLONE_FS) == 0;
+	return NULL;
+}
+static bool can_unshare(void)
+{
+	bool can = false;
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, try_unshare, &can) != 0)
+		die("thread");
+	pthread_join(t, NULL);
+	return can;
+}
+
+static void run_threads(struct half *halves)
+{
+	pthread_t t[2];
+
+	for (int i = 0; i < 2; i++) {
+		halves[i].shares_cwd = true;
+		if (pthread_create(&t[i], NULL, half_run, &halves[i]) != 0)
+			die("thread");
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void run_processes(struct half *halves)
+{
+	int status;
+
+	for (int i = 0; i < 2; i++) {
+		long pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0L, 0L, 0L, 0L);
+
+		if (pid < 0)
+			die("clone");
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			half_run(&halves[i]);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		if (wait(&status) < 0 || status)
+			fprintf(alone.out, "one of both ended with %#x\n", status);
+}
+
+/* beside: the line between the two parts. */
+static void run_beside(char *lines, char *beside)
+{
+	static struct half halves[2];
+	bool threads = strncmp(beside, "\nbeside threads\n", 16) == 0;
+
+	halves[0].lines = lines;
+	halves[1].lines = strchr(beside + 1, '\n');
+	*beside = '\0';
+	if (!halves[1].lines)
+		halves[1].lines = beside;
+	/* The numbers that paths speak of are nobody's. */
+	for (int fd = FIRST_FD; fd < 30; fd++)
+		if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+			die("/dev/null");
+	for (int i = 0; i < 2; i++)
+		half_prepare(&halves[i], i + 1);
+	if (chdir(root) < 0)
+		die(root);
+	if (threads && can_unshare())
+		run_threads(halves);
+	else
+		run_processes(halves);
+	for (int i = 0; i < 2; i++)
+		half_tell(&halves[i]);
 }
 
 /* In a process of its own: descriptors, working directory, umask and limits are the sequence's. */
 static void run_lines(char *lines)
 {
-	char *save;
+	char *beside = strstr(lines, "\nbeside ");
 
 	alarm(PATIENCE);
 	umask(022);
-	if (mkdir(root, 0755) < 0 || chdir(root) < 0)
-		die(root);
-	tree_make(root);
-	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		perform_line(line);
-	set_limit(limit.rlim_max);
-	for (int fd = 3; fd < 100; fd++)
+	if (beside) {
+		if (mkdir(root, 0755) < 0)
+			die(root);
+		run_beside(lines, beside);
+	} else {
+		make_tree(root);
+		perform_all(&alone, lines);
+		perform_limit(&alone, alone.nofile.rlim_max);
+	}
+	for (int fd = FIRST_FD; fd < OUT_FD; fd++)
 		close(fd);
 	list_tree();
 	_exit(0);
@@ -219,8 +199,8 @@ static void run_sequence(const char *name, char *lines)
 	int status;
 	pid_t pid;
 
-	fprintf(out, "sequence %s\n", name);
-	fflush(out);
+	fprintf(alone.out, "sequence %s\n", name);
+	fflush(alone.out);
 	pid = fork();
 	if (pid < 0)
 		die("fork");
@@ -229,11 +209,11 @@ static void run_sequence(const char *name, char *lines)
 	if (waitpid(pid, &status, 0) < 0)
 		die("waitpid");
 	if (status) {
-		fprintf(out, "ended with status %#x\n", status);
+		fprintf(alone.out, "ended with status %#x\n", status);
 		list_tree();
 	}
 	if (rmdir(root) < 0 && errno != ENOENT)
-		fprintf(out, "the tree is left: %s\n", errno_name(errno));
+		fprintf(alone.out, "the tree is left: %s\n", errno_name(errno));
 }
 
 static void run_all(void)
@@ -262,25 +242,25 @@ static void prepare(void)
 {
 	int null;
 
-	for (int fd = 3; fd < OUT_FD; fd++)
+	for (int fd = FIRST_FD; fd < OUT_FD; fd++)
 		close(fd);
 	null = open("/dev/null", O_RDWR);
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+	if (getrlimit(RLIMIT_NOFILE, &alone.nofile) < 0 || getrlimit(RLIMIT_FSIZE, &alone.fsize) < 0)
 		die("getrlimit");
-	if (limit.rlim_max > 1024)
-		limit.rlim_max = 1024;
-	limit.rlim_cur = limit.rlim_max;
-	set_limit(limit.rlim_cur);
+	if (alone.nofile.rlim_max > 1024)
+		alone.nofile.rlim_max = 1024;
+	alone.nofile.rlim_cur = alone.nofile.rlim_max;
+	perform_limit(&alone, alone.nofile.rlim_cur);
 	if (fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, OUT_FD) != OUT_FD)
 		die("output");
-	out = fdopen(OUT_FD, "w");
-	setvbuf(out, NULL, _IOLBF, 0);
-	if (!out || dup2(null, STDOUT_FILENO) < 0)
+	alone.out = fdopen(OUT_FD, "w");
+	if (!alone.out || dup2(null, STDOUT_FILENO) < 0)
 		die("output");
+	setvbuf(alone.out, NULL, _IOLBF, 0);
 	close(null);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGIO, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	perform_begin();
 }
 
 int main(int argc, char **argv)
@@ -297,6 +277,6 @@ int main(int argc, char **argv)
 	snprintf(root, sizeof(root), "%s", argv[2]);
 	prepare();
 	run_all();
-	fflush(out);
+	fflush(alone.out);
 	return 0;
 }

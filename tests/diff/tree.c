@@ -126,6 +126,9 @@ void tree_make(const char *root)
 		must(chown("e", 1000, 1000), "e");
 		must(chown("sticky", 1000, 1000), "sticky");
 	}
+	/* A group in which not everybody is. */
+	if (lchown("sgid", (uid_t)-1, 1001) == 0)
+		must(chmod("sgid", 02777), "sgid");
 	d = opendir(".");
 	must(d ? 0 : -1, "opendir");
 	while ((e = readdir(d)))
@@ -150,7 +153,7 @@ const char *errno_name(int err)
 		E(EFBIG),  E(ENOSPC),  E(ESPIPE),  E(EROFS),	 E(EMLINK),	E(EPIPE),     E(ERANGE),
 		E(ENOSYS), E(ELOOP),   E(ENODATA), E(ENOTEMPTY), E(EOPNOTSUPP), E(EOVERFLOW), E(ENAMETOOLONG),
 	};
-	static char other[16];
+	static _Thread_local char other[16];
 
 	for (size_t i = 0; i < N(names); i++)
 		if (names[i].err == err)
