@@ -255,7 +255,8 @@ static void on_signal(int sig)
 }
 
 struct full {
-	int l, taken[8], n;
+	pthread_t thread;
+	int l, taken[9], n;
 	union addr a;
 	socklen_t len;
 };
@@ -273,13 +274,28 @@ static void fill(struct full *f)
 		if (poll(&p, 1, 50) == 0)
 			break;
 	}
-	say("%d taken", f->n), done();
+	say(f->n ? "full" : "empty"), done();
 }
 
+static void *accept_all(void *arg)
+{
+	while (accept(*(int *)arg, NULL, NULL) >= 0)
+		; /* kept open, so that nothing is to be read */
+	return NULL;
+}
+
+/* From now on there is room for everybody. */
 static void make_room(struct full *f)
 {
-	for (int i = 0; i < f->n; i++)
-		close(accept(f->l, NULL, NULL));
+	pthread_create(&f->thread, NULL, accept_all, &f->l);
+}
+
+static void end(struct full *f)
+{
+	shutdown(f->l, SHUT_RDWR), pthread_join(f->thread, NULL);
+	for (int i = 0; i <= f->n; i++)
+		close(f->taken[i]);
+	close(f->l);
 }
 
 /* A child that connects, and is signalled meanwhile. */
@@ -308,9 +324,7 @@ static void signalled(int flags, long timeout_ms)
 	nap_ms(200), kill(pid, SIGUSR1), nap_ms(200);
 	make_room(&f);
 	waitpid(pid, NULL, 0);
-	for (int i = 0; i <= f.n; i++)
-		close(f.taken[i]);
-	close(f.l);
+	end(&f);
 }
 
 static void *connect_thread(void *arg)
@@ -346,9 +360,8 @@ static void together(void)
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], &rc), say("thread: %s", errno_name((int)(intptr_t)rc)), done();
 	say("send by the other number"), result(send(d[0], "x", 1, MSG_NOSIGNAL)), done();
-	close(c[0]), close(d[0]), close(f.l);
-	for (int i = 0; i <= f.n; i++)
-		close(f.taken[i]);
+	close(c[0]), close(d[0]);
+	end(&f);
 }
 
 static void late(void)
@@ -367,13 +380,11 @@ static void late(void)
 	done();
 	say("at once"), result(connect(n, &f.a.sa, f.len)), say(" again"), result(connect(n, &f.a.sa, f.len));
 	say(" epoll %d", epoll_wait(ep, &e, 1, 100)), say_poll(n, 0), done();
-	close(c); /* the room that is made would be its own */
 	make_room(&f);
 	say("epoll %d %x", epoll_wait(ep, &e, 1, 9000), e.events), say_poll(n, 0);
 	say(" again"), result(connect(n, &f.a.sa, f.len)), result(connect(n, &f.a.sa, f.len)), done();
-	close(n), close(ep), close(f.l);
-	for (int i = 0; i <= f.n; i++)
-		close(f.taken[i]);
+	close(c), close(n), close(ep);
+	end(&f);
 }
 
 static void inet_waits(void)
