@@ -1,6 +1,7 @@
 #include "supervisor/longname.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/resolve.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN(readlinkat), OWN(lseek), OWN_READDIR,
-	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(openat2), OWN(close), OWN(statx), OWN(readlinkat), OWN(lseek),
+	  OWN_READDIR, OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 
 /* Entries looked at for one name: a directory of a million entries on the way is not worth it. */
 #define LOOK_MAX 200000
@@ -97,6 +98,95 @@ static int climb(struct search *s, int *cur, char *buf, size_t *at)
 	return 0;
 }
 
+/*
+ * The directory that was asked for last, since who works in a deep tree asks for it, or for one beside, above or beneath it,
+ * again and again: a guess, for which the kernel must find the directory before it is believed.
+ */
+static struct {
+	pthread_mutex_t lock;
+	char *name; /* owned */
+	size_t len;
+	struct statx st, above; /* of it, and of the one above */
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_same_place(const struct statx *a, const struct statx *b)
+{
+	return object_is_same(a, b) && a->stx_mnt_id == b->stx_mnt_id;
+}
+
+static bool look_at(int dir, struct statx *st)
+{
+	return statx(dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, LOOK_STATX, st) == 0;
+}
+
+/* Whether the name leads to what is wanted, without links, in pieces that the kernel takes. name[len] is room. */
+static bool leads_to(char *name, size_t len, const struct statx *wanted)
+{
+	struct statx st;
+	int cur = AT_FDCWD;
+	bool found;
+
+	for (size_t at = 0, n; at < len; at += n) {
+		char end;
+		int fd;
+
+		n = len - at < PATH_MAX ? len - at : PATH_MAX - 1;
+		while (at + n < len && name[at + n] != '/')
+			n--;
+		end = name[at + n];
+		name[at + n] = '\0';
+		fd = compat_openat2(cur, name + at + (at > 0), O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+				    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+		name[at + n] = end;
+		if (cur >= 0)
+			close(cur);
+		if (fd < 0)
+			return false;
+		cur = fd;
+	}
+	found = look_at(cur, &st) && is_same_place(&st, wanted);
+	close(cur);
+	return found;
+}
+
+/* The name of dir into buf, in which there is room for less than that; 0: it has to be searched. */
+static size_t guess(int dir, char *buf, size_t room)
+{
+	struct statx st;
+	size_t n = 0;
+
+	if (!look_at(dir, &st) || pthread_mutex_trylock(&last.lock) != 0)
+		return 0;
+	if (last.len > 0 && is_same_place(&st, &last.st))
+		n = last.len;
+	else if (last.len > 0 && is_same_place(&st, &last.above))
+		n = (size_t)((char *)memrchr(last.name, '/', last.len) - last.name);
+	if (n >= room)
+		n = 0;
+	if (n > 0)
+		memcpy(buf, last.name, n);
+	pthread_mutex_unlock(&last.lock);
+	return n > 0 && leads_to(buf, n, &st) ? n : 0;
+}
+
+static void remember(int dir, const char *name, size_t len)
+{
+	int above = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (above >= 0 && pthread_mutex_trylock(&last.lock) == 0) {
+		last.len = 0;
+		if (!last.name)
+			last.name = malloc(LONGNAME_MAX + NAME_MAX);
+		if (last.name && look_at(dir, &last.st) && look_at(above, &last.above)) {
+			memcpy(last.name, name, len);
+			last.len = len;
+		}
+		pthread_mutex_unlock(&last.lock);
+	}
+	if (above >= 0)
+		close(above);
+}
+
 static ssize_t read_link(const struct session *s, int fd, char *buf)
 {
 	char number[16];
@@ -107,34 +197,46 @@ static ssize_t read_link(const struct session *s, int fd, char *buf)
 	return n < 0 ? -errno : n;
 }
 
-/* From dir upwards to a directory that the kernel names. */
-static int read_upwards(const struct session *s, int dir, char *buf)
+/* From dir upwards to a directory that the kernel names, or that was guessed, whose name is then at the beginning of buf. */
+static int climb_to_known(const struct session *s, int *cur, char *buf, size_t *at, size_t *known)
 {
 	struct search search = {.left = LOOK_MAX};
-	int cur = fcntl(dir, F_DUPFD_CLOEXEC, 3), rc = 0;
-	size_t at = LONGNAME_MAX;
-	char head[PATH_MAX];
 	ssize_t n = -ENAMETOOLONG;
+	char head[PATH_MAX];
+	int rc = 0, level = 0;
 
-	if (cur < 0)
-		return -errno;
+	*known = 0;
 	while (rc == 0 && n == -ENAMETOOLONG) {
-		for (int i = 0; rc == 0 && i < STRIDE; i++)
-			rc = climb(&search, &cur, buf, &at);
-		if (rc == 0)
-			n = read_link(s, cur, head);
+		if (level < 2 && (*known = guess(*cur, buf, *at)) > 0)
+			return 0;
+		rc = climb(&search, cur, buf, at);
+		if (rc == 0 && ++level % STRIDE == 0)
+			n = read_link(s, *cur, head);
 	}
-	close(cur);
 	if (rc < 0)
 		return rc;
 	if (n <= 0 || n >= PATH_MAX || head[0] != '/')
 		return -ENAMETOOLONG;
-	if (n == 1) /* "/" */
-		n = 0;
-	memcpy(buf, head, (size_t)n);
+	*known = n == 1 ? 0 : (size_t)n; /* "/" */
+	memcpy(buf, head, *known);
+	return 0;
+}
+
+static int read_upwards(const struct session *s, int dir, char *buf)
+{
+	int cur = fcntl(dir, F_DUPFD_CLOEXEC, 3), rc;
+	size_t at = LONGNAME_MAX, n;
+
+	if (cur < 0)
+		return -errno;
+	rc = climb_to_known(s, &cur, buf, &at, &n);
+	close(cur);
+	if (rc < 0)
+		return rc;
 	memmove(buf + n, buf + at, LONGNAME_MAX - at);
-	n += LONGNAME_MAX - (ssize_t)at;
+	n += LONGNAME_MAX - at;
 	buf[n] = '\0';
+	remember(dir, buf, n);
 	return (int)n;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Canonical names of more than PATH_MAX bytes. A tree may be deeper than any path (mkdir and chdir, step by step), and
  * the kernel then names nothing in it. The name of a directory can still be had: from it upwards, by finding each
- * directory in its parent, to one that the kernel names. Of a file only the parent that it was reached by is known.
+ * directory in its parent, to one that the kernel names, or to the one that was asked for last. Of a file only the parent that it was reached by is known.
  *
  * Directories may be renamed meanwhile, so the name can be one that never was there as a whole. No harm is in that: a
  * session cannot bring a directory under other rules by a rename (sysc/rename.c), so each name that a part of it had is

@@ -37,7 +37,7 @@ struct walk {
 	int cur;    /* O_PATH directory reached so far, at the end what was found; owned */
 	int parent; /* at the end the directory in which that was found if it is none; -1; owned */
 	char leaf[NAME_MAX + 1]; /* as what */
-	char rest[2 * PATH_MAX]; /* what is left of the path */
+	char rest[4 * PATH_MAX]; /* what is left of the path; links that lead to themselves make it longer */
 	int links;
 	bool nofollow, to_magic;
 	bool by_magic;

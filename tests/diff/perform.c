@@ -53,6 +53,11 @@ static bool opens(const struct call *call)
 	       call->nr == SYS_truncate;
 }
 
+static bool reads_attributes(const struct call *call)
+{
+	return strstr(call->name, "getxattr") || strstr(call->name, "listxattr");
+}
+
 /* What the call would touch is in the tree. */
 static bool is_harmless(struct runner *r, const struct call *call, const struct args *a)
 {
@@ -65,7 +70,7 @@ static bool is_harmless(struct runner *r, const struct call *call, const struct 
 		int base = a->base[i] < 0 ? AT_FDCWD : (int)a->value[a->base[i]];
 
 		allowed = path ? guard_path(r->root, base, path) : guard_descriptor(r->root, base);
-		if (allowed && path && opens(call))
+		if (allowed && path && (opens(call) || reads_attributes(call)))
 			allowed = guard_object(base, path);
 		if (allowed && path && strncmp(call->name, "rename", 6) == 0)
 			allowed = guard_entry(base, path);

@@ -112,7 +112,8 @@ const char *args_string(long value);
  * harm the machine, inside they are refused. */
 bool guard_path(const char *root, int dirfd, const char *path);
 bool guard_descriptor(const char *root, int fd);
-/* What differs, and is documented. Opening a file whose name was removed by /proc/self/fd gives no more than the descriptor can do. */
+/* What differs, and is documented. Opening a file whose name was removed by /proc/self/fd, or reading its
+ * attributes, gives no more than the descriptor can do. */
 bool guard_object(int dirfd, const char *path);
 /* Entries of /proc/self/fd cannot be renamed; the kernel has other words for it when it is one's own. */
 bool guard_entry(int dirfd, const char *path);
