@@ -47,7 +47,7 @@ static int command(char **argv)
 }
 
 /* The last number that the chain wrote, and does it still write? */
-static bool goes_on(const char *file)
+static bool chain_goes_on(const char *file)
 {
 	char was[16] = "", now[16] = "";
 	int fd = open(file, O_RDONLY);
@@ -63,7 +63,7 @@ static int chain(char **argv)
 {
 	if (command(argv + 1) != 0)
 		return BROKEN;
-	return goes_on(argv[0]) ? WON : LOST;
+	return chain_goes_on(argv[0]) ? WON : LOST;
 }
 
 static const struct {
