@@ -45,21 +45,22 @@ struct walk {
 };
 
 /* Takes the next component off w->rest. Returns false at the end. last: nothing but slashes follows;
- * directory: it must be one. */
-static bool next_component(struct walk *w, char *name, bool *last, bool *directory, int *err)
+ * directory: it must be one. Of one that is too long for the kernel as much as is too long: what is wrong with the directory
+ * comes before that. */
+#define COMPONENT_SIZE (NAME_MAX + 2)
+static bool next_component(struct walk *w, char *name, bool *last, bool *directory)
 {
 	char *p = w->rest, *end;
+	size_t n;
 
 	while (*p == '/')
 		p++;
 	if (*p == '\0')
 		return false;
 	end = strchrnul(p, '/');
-	*err = end - p > NAME_MAX ? -ENAMETOOLONG : 0;
-	if (*err)
-		return true;
-	memcpy(name, p, (size_t)(end - p));
-	name[end - p] = '\0';
+	n = end - p < COMPONENT_SIZE ? (size_t)(end - p) : COMPONENT_SIZE - 1;
+	memcpy(name, p, n);
+	name[n] = '\0';
 	*directory = *end == '/';
 	while (*end == '/')
 		end++;
@@ -337,17 +338,15 @@ static int open_step(struct walk *w, const char *name)
 /* One step. Returns 0 to go on, 1 when the walk ended at w->cur, or -errno. */
 static int step(struct walk *w)
 {
-	char name[NAME_MAX + 1];
+	char name[COMPONENT_SIZE];
 	bool last, directory;
 	struct stat st;
-	int fd, rc = 0;
+	int fd, rc;
 
 	if (w->cur < 0)
 		return -EMFILE;
-	if (!next_component(w, name, &last, &directory, &rc))
+	if (!next_component(w, name, &last, &directory))
 		return 1;
-	if (rc < 0)
-		return rc;
 	fd = open_step(w, name);
 	if (fd < 0)
 		return -errno;

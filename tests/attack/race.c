@@ -394,7 +394,7 @@ static bool is_lacking(void)
 	strcpy(path, leaf());
 	errno = 0;
 	call->act(call->takes == TAKES_FD ? openat(in_dir, leaf(), call->fd_flags) : in_dir, path);
-	return errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTTY;
+	return errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTTY || errno == EINVAL;
 }
 
 static int run_call(int argc, char **argv)
