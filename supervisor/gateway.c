@@ -17,6 +17,7 @@
 #include "supervisor/front.h"
 #include "supervisor/gateway/orders.h"
 #include "supervisor/gateway/gateway.h"
+#include "supervisor/gateway_events.h"
 #include "supervisor/hostfile.h"
 #include "supervisor/landlock.h"
 #include "supervisor/lockdown.h"
@@ -188,19 +189,6 @@ static bool on_check(struct session *s, const struct report *r)
 	return tell_done(s, r->id);
 }
 
-static bool on_bind(struct session *s, const struct report *r)
-{
-	const struct report_bind *b = &r->bind;
-	struct host_name name;
-
-	if (b->n > REPORT_ADDRS_MAX || !memchr(b->host, '\0', sizeof(b->host)) ||
-	    host_canonicalise(b->host, strlen(b->host), &name) || name.is_ip)
-		return false;
-	for (uint32_t i = 0; i < b->n; i++)
-		names_bind(s->hostnames, &name, b->addr[i], b->refused != 0);
-	return tell_done(s, r->id);
-}
-
 static bool on_report(struct session *s, const struct report *r)
 {
 	switch ((enum report_kind)r->kind) {
@@ -209,10 +197,12 @@ static bool on_report(struct session *s, const struct report *r)
 	case REPORT_CHECK:
 		return on_check(s, r) || lost(s, "does not listen", "", "");
 	case REPORT_BIND:
-		return on_bind(s, r) || lost(s, "spoke out of turn", "", "");
+		return (gateway_events_bind(s, &r->bind) && tell_done(s, r->id)) ||
+		       lost(s, "spoke out of turn", "", "");
+	case REPORT_EVENT:
+		return gateway_events_tell(s, &r->event) || lost(s, "spoke out of turn", "", "");
 	case REPORT_FAILED:
 		return lost(s, "could not be set up (%.31s: %s)", r->what, strerror(r->err));
-	case REPORT_EVENT:
 	case REPORT_NONE:
 	default:
 		return lost(s, "spoke out of turn", "", "");

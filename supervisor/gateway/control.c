@@ -1,6 +1,7 @@
 #include "supervisor/gateway/control.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -9,6 +10,7 @@
 
 #include "supervisor/fdpass.h"
 #include "supervisor/gateway/stub.h"
+#include "supervisor/gateway/sysfiles.h"
 #include "supervisor/lockdown.h"
 
 OWN_CALLS(OWN_GATEWAY, OWN(sendto), OWN(close));
@@ -137,7 +139,10 @@ static bool on_order(struct control *l, const struct order *o, int fd)
 		stub_expect(l->g->stub, (uint16_t)o->value);
 		break;
 	case ORDER_RESOLV:
+		sysfiles_resolv(l->g->files, fd);
+		break;
 	case ORDER_HOSTS:
+		sysfiles_hosts(l->g->files, fd);
 		break;
 	case ORDER_DONE:
 		return on_done(l, o->value);
@@ -183,4 +188,22 @@ struct control *control_new(struct gateway *g)
 		return NULL;
 	}
 	return l;
+}
+
+void gw_tell(struct gateway *g, const struct gw_event *e)
+{
+	struct report r = {.kind = REPORT_EVENT};
+	struct report_event *to = &r.event;
+
+	to->op = strcmp(e->op, "resolve") == 0 ? REPORT_OP_RESOLVE : REPORT_OP_CONNECT;
+	to->denied = e->denied;
+	to->port = e->port;
+	to->rule = e->rule ? net_rule_number(g->policy, e->rule) : SIZE_MAX;
+	snprintf(to->host, sizeof(to->host), "%s", e->host ? e->host : "");
+	snprintf(to->why, sizeof(to->why), "%s", e->why ? e->why : "");
+	if (e->addr) {
+		to->has_addr = 1;
+		memcpy(to->addr, e->addr, sizeof(to->addr));
+	}
+	control_report(g->control, &r);
 }

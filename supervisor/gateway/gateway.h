@@ -14,6 +14,10 @@
 
 struct config;
 struct control;
+struct fakes;
+struct ownaddr;
+struct resolving;
+struct sysfiles;
 struct upstream;
 struct stub;
 struct proxy;
@@ -29,7 +33,11 @@ struct gateway {
 	int proxy_listener;  /* -1: no proxy */
 	const char *proxy_token;
 	struct control *control;
+	struct sysfiles *files;
+	struct ownaddr *own;
 	struct upstream *upstream;
+	struct fakes *fakes;
+	struct resolving *resolving; /* what the proxy waits for */
 	struct stub *stub;
 	struct proxy *proxy;
 };
@@ -43,9 +51,11 @@ struct gw_answer {
 	int status; /* 0; ENOENT: no such name; ETIMEDOUT, EIO: no server answered; EPERM: all addresses were refused */
 	uint8_t addr[GATEWAY_ADDRS_MAX][16];
 	size_t n;
-	unsigned ttl;		   /* seconds, of the shortest-lived */
-	enum net_special special;  /* with EPERM: what they were */
-	const struct rule *denied; /* with EPERM: the deny_domain that names the address, or NULL */
+	unsigned ttl; /* seconds, of the shortest-lived */
+	bool blocked; /* some address was refused, all of them with EPERM. Of the first: */
+	uint8_t blocked_addr[16];
+	enum net_special special;  /* what it is */
+	const struct rule *denied; /* the deny_domain that names it, or NULL */
 };
 
 /* Resolves an allowed name for the proxy: `resolve` rules, /etc/hosts, then upstream. done is called once, perhaps before

@@ -30,7 +30,7 @@ enum report_kind {
 	REPORT_FAILED, /* it could not be set up */
 	REPORT_READY,
 	REPORT_CHECK, /* a question is there: have the files changed? Answered by orders of files, then done */
-	REPORT_BIND,  /* the name is about to be handed out with these addresses. Answered by done */
+	REPORT_BIND,  /* this is about to be answered about a name. Answered by done */
 	REPORT_EVENT, /* for the audit trail */
 };
 
@@ -41,7 +41,11 @@ enum report_op { REPORT_OP_RESOLVE, REPORT_OP_CONNECT };
 
 struct report_bind {
 	char host[HOST_LEN_MAX + 1];
-	uint32_t refused;
+	uint32_t refused; /* the name itself is; the address, if any, stands for it */
+	uint32_t silent;  /* nothing of that on stderr */
+	uint32_t blocked; /* an address is left out: */
+	uint32_t special; /* enum net_special */
+	uint8_t blocked_addr[16];
 	uint32_t n;
 	uint8_t addr[REPORT_ADDRS_MAX][16];
 };

@@ -15,7 +15,11 @@
 #include "supervisor/caps.h"
 #include "supervisor/gateway/gateway.h"
 #include "supervisor/gateway/control.h"
+#include "supervisor/gateway/fakes.h"
+#include "supervisor/gateway/ownaddr.h"
 #include "supervisor/gateway/stub.h"
+#include "supervisor/gateway/sysfiles.h"
+#include "supervisor/gateway/upstream.h"
 #include "supervisor/landlock.h"
 #include "supervisor/lockdown.h"
 
@@ -77,8 +81,12 @@ static void make_parts(struct gateway *g)
 	if (!g->loop)
 		fail(g, "memory", ENOMEM);
 	g->control = control_new(g);
+	g->files = sysfiles_new(g);
+	g->own = ownaddr_new(g->loop);
+	g->upstream = upstream_new(g);
+	g->fakes = fakes_new();
 	g->stub = stub_new(g);
-	if (!g->control || !g->stub)
+	if (!g->control || !g->files || !g->own || !g->upstream || !g->fakes || !g->stub)
 		fail(g, "memory", ENOMEM);
 }
 

@@ -1,0 +1,44 @@
+/* /etc/resolv.conf of any bytes: bounded, canonical, and each suffix is found behind a name. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/resolvconf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "broken: %s\n", what);
+	abort();
+}
+
+static void check_suffix(const struct resolvconf *c, const struct host_name *suffix)
+{
+	struct host_name again, name = {.is_ip = false};
+	bool whole;
+
+	require(!host_canonicalise(suffix->text, strlen(suffix->text), &again) &&
+			!strcmp(suffix->text, again.text),
+		"a suffix is not canonical");
+	if (strlen(suffix->text) + 2 > HOST_LEN_MAX)
+		return;
+	snprintf(name.text, sizeof(name.text), "x.%.251s", suffix->text);
+	require(resolvconf_is_search(c, &name, &whole), "a suffix is not found");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct resolvconf c;
+
+	resolvconf_parse((const char *)data, size, "host.example.com", &c);
+	require(c.n_servers >= 1 && c.n_servers <= RESOLVCONF_SERVERS_MAX &&
+			c.n_search <= RESOLVCONF_SEARCH_MAX,
+		"a bound");
+	for (size_t i = 0; i < c.n_search; i++)
+		check_suffix(&c, &c.search[i]);
+	return 0;
+}
