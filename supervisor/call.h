@@ -55,6 +55,8 @@ void call_result(struct call *c, int rc);
 /* Gives the caller a duplicate of fd; closes fd. Answers with the kernel's errno when that cannot be. Returns the number
  * that the caller got, or -errno. */
 int call_fd(struct call *c, int fd, bool cloexec);
+/* The same at that number, which the caller has free; at any when it is -1 or the caller may not have it. */
+int call_fd_at(struct call *c, int fd, int number, bool cloexec);
 /*
  * The same in two steps, 3 us slower: our own is closed before the caller goes on, so that a close by it is the last. Else
  * what it wrote could not be executed at once (ETXTBSY), and events and ends of file would come late.

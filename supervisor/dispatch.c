@@ -98,12 +98,19 @@ void call_result(struct call *c, int rc)
 
 int call_fd(struct call *c, int fd, bool cloexec)
 {
-	int rc = -ENOENT;
+	return call_fd_at(c, fd, -1, cloexec);
+}
+
+int call_fd_at(struct call *c, int fd, int number, bool cloexec)
+{
+	int listener = c->s->listener, rc = -ENOENT;
 
 	if (begin_answer(c, 0)) {
-		rc = notify_answer_fd(c->s->listener, c->id, fd, cloexec);
+		rc = number < 0 ? -EBADF : notify_answer_fd_at(listener, c->id, fd, number, cloexec);
+		if (rc == -EBADF)
+			rc = notify_answer_fd(listener, c->id, fd, cloexec);
 		if (rc < 0 && rc != -ENOENT)
-			notify_answer(c->s->listener, c->id, 0, -rc);
+			notify_answer(listener, c->id, 0, -rc);
 	}
 	close(fd);
 	return rc;

@@ -61,12 +61,14 @@ int notify_continue(int listener, uint64_t id)
 	return send_response(listener, &r);
 }
 
-static int add_fd(int listener, uint64_t id, int fd, bool cloexec, uint32_t flags)
+/* number: with SETFD, else 0. */
+static int add_fd(int listener, uint64_t id, int fd, int number, bool cloexec, uint32_t flags)
 {
 	struct seccomp_notif_addfd a = {
 		.id = id,
 		.flags = flags,
 		.srcfd = (uint32_t)fd,
+		.newfd = (uint32_t)number,
 		.newfd_flags = cloexec ? O_CLOEXEC : 0,
 	};
 	int rc = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
@@ -76,16 +78,21 @@ static int add_fd(int listener, uint64_t id, int fd, bool cloexec, uint32_t flag
 
 int notify_answer_fd(int listener, uint64_t id, int fd, bool cloexec)
 {
-	return add_fd(listener, id, fd, cloexec, SECCOMP_ADDFD_FLAG_SEND);
+	return add_fd(listener, id, fd, 0, cloexec, SECCOMP_ADDFD_FLAG_SEND);
+}
+
+int notify_answer_fd_at(int listener, uint64_t id, int fd, int number, bool cloexec)
+{
+	return add_fd(listener, id, fd, number, cloexec, SECCOMP_ADDFD_FLAG_SEND | SECCOMP_ADDFD_FLAG_SETFD);
 }
 
 bool notify_can_send_fd(int listener)
 {
 	/* The flags are looked at before the id, which is nobody's: ENOENT is the good answer. */
-	return add_fd(listener, 0, listener, true, SECCOMP_ADDFD_FLAG_SEND) == -ENOENT;
+	return add_fd(listener, 0, listener, 0, true, SECCOMP_ADDFD_FLAG_SEND) == -ENOENT;
 }
 
 int notify_add_fd(int listener, uint64_t id, int fd, bool cloexec)
 {
-	return add_fd(listener, id, fd, cloexec, 0);
+	return add_fd(listener, id, fd, 0, cloexec, 0);
 }

@@ -32,6 +32,9 @@ int notify_continue(int listener, uint64_t id);
  * that the caller would have got (EMFILE); nothing is answered then. */
 int notify_answer_fd(int listener, uint64_t id, int fd, bool cloexec);
 
+/* The same at this number, whatever the caller had there. -EBADF: its limit is lower; nothing is answered then. */
+int notify_answer_fd_at(int listener, uint64_t id, int fd, int number, bool cloexec);
+
 /* Whether the kernel knows the flag behind it (Linux 5.14). For a listener that nobody waits on yet. */
 bool notify_can_send_fd(int listener);
 

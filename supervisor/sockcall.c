@@ -9,8 +9,9 @@
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)), OWN_IF(socket, ARG_IS(0, AF_INET)),
-	  OWN_IF(socket, ARG_IS(0, AF_INET6)),
+OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)),
+	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
+	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(socket, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)), OWN(close), OWN(fstat),
 	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
 

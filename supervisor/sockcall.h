@@ -34,7 +34,7 @@ struct sockkind {
 	void (*listen)(struct sockcall *sc);
 };
 
-extern const struct sockkind sockkind_unix, sockkind_inet, sockkind_netlink;
+extern const struct sockkind sockkind_unix, sockkind_inet, sockkind_netlink, sockkind_datagram;
 
 /* Makes a socket with the arguments of the call, keeps a duplicate and answers with the socket. */
 void sockcall_make(struct call *c, enum sockets_kind kind);

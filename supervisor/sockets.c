@@ -54,6 +54,8 @@ void sockets_drop(struct sockets *t, struct sock *k)
 	HASH_DEL(t->table, k);
 	t->count--;
 	give_up_fd(t, k);
+	t->standins -= k->standin != NULL;
+	free(k->standin);
 	free(k);
 }
 

@@ -26,6 +26,12 @@ static void mark_hidden(struct session *s, pid_t pid)
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 
+static bool are_too_many(const struct sockets *t, const struct sock *k)
+{
+	return t->count > SOCKETS_MAX / 2 || (k->fd >= 0 && t->kept > sockets_room() / 2) ||
+	       (k->standin && t->standins > sockets_room_for_standins() / 2);
+}
+
 /*
  * Nobody was seen with these, but a process that may not be looked at may have any of them. They may fill half of what
  * there is: the oldest go first, as programs connect soon, and those that such a process made go last. If one that goes
@@ -38,8 +44,7 @@ static void drop_doubtful(struct sockets *t, bool hidden)
 	/* The oldest come first. */
 	HASH_ITER(hh, t->table, k, next)
 	{
-		if (!k->held && k->hidden == hidden &&
-		    (t->count > SOCKETS_MAX / 2 || (k->fd >= 0 && t->kept > sockets_room() / 2)))
+		if (!k->held && k->hidden == hidden && are_too_many(t, k))
 			sockets_drop(t, k);
 	}
 }

@@ -31,6 +31,7 @@ struct sock {
 	socklen_t len[SOCKETS_NAMES];
 	struct ucred cred[SOCKETS_WHO]; /* pid 0: not known */
 	uint64_t file_dev, file_ino;	/* where it was bound; 0: nowhere */
+	struct standin *standin;	/* of SOCKETS_STANDIN; owned */
 	UT_hash_handle hh;
 };
 
@@ -38,6 +39,7 @@ struct sockets {
 	pthread_mutex_t lock, sweeping;
 	struct sock *table;
 	size_t count, kept, sweep_at; /* kept: of the count, those with a duplicate */
+	size_t standins;	      /* of the count */
 	bool unsure;		      /* a sweep could not look at some process */
 	struct idset *files;
 	struct sockdiag *diag;
@@ -49,6 +51,9 @@ void sockets_drop(struct sockets *t, struct sock *k);
 
 /* SOCK_STREAM, ... */
 int sockets_type_of(int fd);
+
+/* How many stand-ins there may be: each is also a descriptor of the gateway's. */
+size_t sockets_room_for_standins(void);
 
 /* How many duplicates there may be. The rest of the supervisor needs descriptors too. */
 size_t sockets_room(void);

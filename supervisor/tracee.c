@@ -391,6 +391,23 @@ int tracee_fd(struct call *c, int fd)
 	return pin == -ENOENT ? -EBADF : pin;
 }
 
+static bool is_free(struct call *c, rlim_t number)
+{
+	char name[48];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%d/fd/%llu", c->tid, (unsigned long long)number);
+	return fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+bool tracee_has_free(struct call *c, int number)
+{
+	struct rlimit limit;
+
+	return prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) == 0 && (rlim_t)number < limit.rlim_cur &&
+	       is_free(c, (rlim_t)number);
+}
+
 bool tracee_has_free_number(struct call *c)
 {
 	struct rlimit limit;
@@ -402,11 +419,9 @@ bool tracee_has_free_number(struct call *c)
 	    (rlim_t)st.st_size < limit.rlim_cur)
 		return true;
 	/* Descriptors beyond a limit that was lowered count, too, so look at each number below it. */
-	for (rlim_t n = 0; n < limit.rlim_cur; n++) {
-		snprintf(name, sizeof(name), "%d/fd/%llu", c->tid, (unsigned long long)n);
-		if (fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+	for (rlim_t n = 0; n < limit.rlim_cur; n++)
+		if (is_free(c, n))
 			return true;
-	}
 	return false;
 }
 

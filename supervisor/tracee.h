@@ -48,6 +48,8 @@ int tracee_fd_flags(struct call *c, int fd);
  * before 6.2 does not tell how many it has: then true, and it shows only afterwards.
  */
 bool tracee_has_free_number(struct call *c);
+/* Whether the caller has nothing at this number and may have something there. */
+bool tracee_has_free(struct call *c, int number);
 /* The inode number of the caller's descriptor when it is a socket, else 0. */
 uint64_t tracee_socket_inode(struct call *c, int fd);
 

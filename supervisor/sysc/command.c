@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "supervisor/change.h"
+#include "supervisor/datagram.h"
 #include "supervisor/dumpable.h"
 #include "supervisor/isolate.h"
 #include "supervisor/lockdown.h"
@@ -118,6 +119,12 @@ static void handle_ioctl(struct call *c)
 {
 	struct file_command f = {.command = (uint32_t)c->arg[1]};
 
+	if (f.command >> 8 == SIOCGIFADDR >> 8) {
+		/* They only tell, of whatever the number is by then. */
+		if (!datagram_ioctl(c, tracee_socket_inode(c, call_int(c, 0))))
+			call_continue(c);
+		return;
+	}
 	/* linux/fs.h has FS_IOC_SETVERSION with a long, of which the file systems read an int. */
 	change_file(c, &f, f.command == FS_IOC_FSSETXATTR ? sizeof(struct fsxattr) : sizeof(int));
 }
@@ -144,6 +151,10 @@ const struct sysc sysc_ioctl = {
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, SIOCSPGRP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETFLAGS)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_FSSETXATTR)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, FS_IOC_SETVERSION)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SIOCGIFADDR)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SIOCGIFDSTADDR)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SIOCGIFBRDADDR)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SIOCGIFNETMASK)),
 		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_GETFLAGS)),
 		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_FSGETXATTR)),
 		  SYSC_IF(SYSC_ALLOW, ARG_IS(1, FS_IOC_GETVERSION)),
@@ -158,7 +169,9 @@ const struct sysc sysc_ioctl = {
 	.doc = "Typing into terminals, giving keys another meaning and sending signals are refused, FIOASYNC "
 	       "where the kernel would send "
 	       "them to anyone; setting file flags, project ids and "
-	       "versions is performed on the judged object; other file system commands do not exist; "
+	       "versions is performed on the judged object; other file system commands do not exist; the "
+	       "addresses of an "
+	       "interface are told as a datagram socket would, of which there are only stand-ins; "
 	       "/dev/userfaultfd is refused.",
 };
 

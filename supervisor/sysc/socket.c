@@ -23,6 +23,7 @@ static const struct sockkind *const kinds[SOCKETS_KINDS] = {
 	[SOCKETS_UNIX] = &sockkind_unix,
 	[SOCKETS_INET] = &sockkind_inet,
 	[SOCKETS_NETLINK] = &sockkind_netlink,
+	[SOCKETS_STANDIN] = &sockkind_datagram,
 };
 
 static enum sockets_kind kind_wanted(int family, int type)
@@ -147,8 +148,9 @@ const struct sysc sysc_socket = {
 		  SYSC_IF_ERRNO(EPROTONOSUPPORT, ARG_IS(0, AF_NETLINK))),
 	.handle = handle_socket,
 	.doc = "TCP sockets, Unix stream and seqpacket sockets, and netlink sockets that tell of routes and "
-	       "interfaces, "
-	       "are made by the supervisor; everything else is closed.",
+	       "interfaces, are made by the supervisor; for Internet datagram sockets there are stand-ins, "
+	       "which "
+	       "carry questions to DNS; everything else is closed.",
 };
 
 #define ROW(call, word, text)                                                                                \

@@ -4,47 +4,27 @@
  * them.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "supervisor/path.h"
+#include "supervisor/datagram.h"
 #include "supervisor/sockets.h"
+#include "supervisor/tell.h"
 #include "supervisor/tracee.h"
 
 /* Newer than the 6.1 headers. */
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
 
 #define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
-
-/* Answers with a value and its length, of which the caller has room for a part; both arguments are pointers. */
-static void answer(struct call *c, int value, int length, const void *from, socklen_t len, size_t size)
-{
-	socklen_t room, copy;
-	int rc = tracee_read(c, c->arg[length], &room, sizeof(room));
-
-	if (rc == 0 && (int)room < 0)
-		rc = -EINVAL;
-	if (rc < 0) {
-		path_copy_failed(c, rc);
-		return;
-	}
-	copy = room < len ? room : len;
-	if (copy > size)
-		copy = (socklen_t)size;
-	/* An address's length is told in full, an option's as far as it was copied. */
-	if (value == 3)
-		len = copy;
-	rc = tracee_check(c);
-	if (rc == 0)
-		rc = tracee_write(c, c->arg[value], from, copy);
-	if (rc == 0)
-		rc = tracee_write(c, c->arg[length], &len, sizeof(len));
-	call_result(c, rc);
-}
 
 static void answer_address(struct call *c, struct sockaddr_un *a, socklen_t len)
 {
@@ -54,7 +34,7 @@ static void answer_address(struct call *c, struct sockaddr_un *a, socklen_t len)
 		if (len <= sizeof(*a))
 			((char *)a)[len - 1] = '\0';
 	}
-	answer(c, 1, 2, a, len, sizeof(*a));
+	tell_address(c, 1, 2, a, len, sizeof(*a));
 }
 
 /* The socket at the other end of an accepted one. 0 when this is not one. */
@@ -72,6 +52,8 @@ static void give_name(struct call *c, enum sockets_name own, enum sockets_name o
 	struct sockaddr_un a;
 	socklen_t len;
 
+	if (datagram_name(c, inode, own == SOCKETS_PEER))
+		return;
 	if (inode && sockets_name(c->s, inode, own, &a, &len)) {
 		answer_address(c, &a, len);
 		return;
@@ -112,10 +94,14 @@ static void handle_getsockopt(struct call *c)
 	int type = SOCK_DGRAM;
 	struct ucred cred;
 
-	if (call_int(c, 2) == SO_TYPE && inode && sockets_type(c->s, inode) == SOCK_DGRAM)
-		answer(c, 3, 4, &type, sizeof(type), sizeof(type));
+	if (datagram_getsockopt(c, inode))
+		return;
+	if (call_int(c, 1) != SOL_SOCKET)
+		call_continue(c);
+	else if (call_int(c, 2) == SO_TYPE && inode && sockets_type(c->s, inode) == SOCK_DGRAM)
+		tell_option(c, 3, 4, &type, sizeof(type));
 	else if (call_int(c, 2) == SO_PEERCRED && inode && peer_cred(c, inode, &cred))
-		answer(c, 3, 4, &cred, sizeof(cred), sizeof(cred));
+		tell_option(c, 3, 4, &cred, sizeof(cred));
 	else
 		call_continue(c);
 }
@@ -126,10 +112,49 @@ const struct sysc sysc_getsockopt = {
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PEERPIDFD)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_TYPE)),
-		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PEERCRED))),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_DOMAIN)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PROTOCOL)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PEERCRED)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IPV6)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_UDP))),
 	.handle = handle_getsockopt,
 	.doc = "SO_PEERPIDFD does not exist, since the peer of a Unix socket is the supervisor; SO_PEERCRED "
 	       "and SO_TYPE are answered as they would be without it.",
+};
+
+/* For other sockets a number that means another one by then makes no difference: what the filter lets pass is any socket's. */
+static void handle_setsockopt(struct call *c)
+{
+	if (!datagram_setsockopt(c, tracee_socket_inode(c, call_int(c, 0))))
+		call_continue(c);
+}
+
+/* A routing header makes packets go elsewhere than to the address that connect was judged by. A postponed request goes out when
+ * another may listen; and the least TTL is what the supervisor keeps answers out by (connecting.c). */
+const struct sysc sysc_setsockopt = {
+	.name = "setsockopt",
+	.op = "socket",
+	.action = SYSC_ALLOW,
+	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PASSPIDFD)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_OPTIONS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_TCP), ARG_IS(2, TCP_REPAIR)),
+		  SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, IPPROTO_TCP), ARG_IS(2, TCP_FASTOPEN_CONNECT)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_MINHOPCOUNT)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_2292RTHDR)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_2292PKTOPTIONS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_HOPOPTS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_RTHDRDSTOPTS)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_RTHDR)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_DSTOPTS)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IPV6)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_UDP))),
+	.handle = handle_setsockopt,
+	.doc = "Options that reroute packets past the judged address (IP options, IPv6 extension headers, "
+	       "TCP "
+	       "repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a least TTL) are "
+	       "refused; "
+	       "SO_PASSPIDFD does not exist; for stand-ins, options of IP and UDP are remembered.",
 };
 
 #define ROW(call, text)                                                                                      \

@@ -72,8 +72,6 @@ static bool is_harmless(struct runner *r, const struct call *call, const struct 
 		allowed = path ? guard_path(r->root, base, path) : guard_descriptor(r->root, base);
 		if (allowed && path && (opens(call) || reads_attributes(call)))
 			allowed = guard_object(base, path);
-		if (allowed && path && strncmp(call->name, "rename", 6) == 0)
-			allowed = guard_entry(base, path);
 	}
 	if (allowed && call->nr == SYS_ioctl)
 		allowed = guard_reopen((int)a->value[0]);

@@ -443,7 +443,7 @@ static const struct section *const all[] = {
 	socket_sections,  fifo_sections,    proc_sections,   process_sections, deep_sections,
 	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,    share_sections,
 	special_sections, resolve_sections, notice_sections, exec_sections,    ground_sections,
-	wait_sections,	  vm_sections,	    inet_sections};
+	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections};
 
 static int run(const char *name)
 {

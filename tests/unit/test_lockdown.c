@@ -110,7 +110,10 @@ static void test_arguments(void **state)
 	assert_int_equal(SUPERVISOR(SYS_ptrace, PTRACE_DETACH, 1, 0), ALLOWED);
 	assert_int_equal(SUPERVISOR(SYS_ptrace, PTRACE_POKETEXT, 1, 0), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_socket, AF_UNIX, SOCK_STREAM, 0), ALLOWED);
-	assert_int_equal(SUPERVISOR(SYS_socket, AF_INET, SOCK_STREAM, 0), TRAPS);
+	assert_int_equal(SUPERVISOR(SYS_socket, AF_INET, SOCK_STREAM, 0), ALLOWED);
+	assert_int_equal(SUPERVISOR(SYS_socket, AF_INET6, SOCK_DGRAM, 0), ALLOWED);
+	assert_int_equal(SUPERVISOR(SYS_socket, AF_INET, SOCK_RAW, 0), TRAPS);
+	assert_int_equal(SUPERVISOR(SYS_socket, AF_PACKET, SOCK_DGRAM, 0), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), ALLOWED);
 	assert_int_equal(SUPERVISOR(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_AUDIT), TRAPS);
 	assert_int_equal(SUPERVISOR(SYS_ioctl, 3, SECCOMP_IOCTL_NOTIF_RECV, 0), ALLOWED);

@@ -1,0 +1,58 @@
+/*
+ * Stand-ins for the datagram sockets of the internet. No socket inside may name its destination, so a program that asks for
+ * one gets one end of a seqpacket pair, whose other end is the gateway's: it carries questions to DNS and nothing else.
+ * What the program asks of its socket besides (addresses, options) is answered from what is noted here.
+ *
+ * Resolvers look at whom an answer came from. That is for recvfrom, recvmsg and recvmmsg to tell, which are too frequent
+ * to be asked about for every descriptor. So stand-ins get numbers in a window, for which alone the filter asks
+ * (supervisor/sysc/recv.c). Moved out of it, a stand-in only loses the address of the sender.
+ *
+ * Each is one of the session's sockets (sockets.h), of which the program's end is kept. Thread-safe.
+ */
+#ifndef CORDON_STANDIN_H
+#define CORDON_STANDIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "supervisor/call.h"
+
+/* 64 numbers that end where a limit of 1,024 descriptors, and select(), do. */
+#define STANDIN_WINDOW	    960
+#define STANDIN_WINDOW_MASK 63U
+
+/* How many may live at a time. */
+#define STANDINS_MAX 1024
+
+#define STANDIN_OPTIONS_MAX 32
+
+/* An address; its len is 0 when there is none. */
+struct standin_addr {
+	struct sockaddr_storage a;
+	socklen_t len;
+};
+
+/* What its program was told of it. */
+struct standin {
+	int family;
+	struct standin_addr bound; /* as bind() was asked for it */
+	struct standin_addr local, peer;
+	int option[STANDIN_OPTIONS_MAX]; /* by their row in datagram.c */
+	uint32_t options_set;		 /* a bit for each that was set */
+};
+
+/* Takes over fd, made for the thread maker: sockets_add() for a stand-in. 0 or -errno: ENFILE when there are too many. */
+int standin_add(struct session *s, int fd, int family, pid_t maker);
+
+/* False: no stand-in. */
+bool standin_look(struct session *s, uint64_t inode, struct standin *st);
+/* Of two threads of a program that change it at once, one wins. */
+void standin_change(struct session *s, uint64_t inode, const struct standin *st);
+/* Answers socket() with fd, in the window where that can be; closes fd. */
+void standin_give(struct call *c, int fd, bool cloexec);
+
+/* The address of a socket that has none: 0.0.0.0 or ::. */
+void standin_no_address(int family, struct standin_addr *a);
+
+#endif
