@@ -230,7 +230,8 @@ static int bind_entry(struct call *c, int fd, uint64_t inode, struct entry *e)
 			 (unsigned long long)c->id);
 		rc = bind_with_mode(c, fd, &to);
 		if (rc == 0 && renameat2(AT_FDCWD, to.sun_path, e->dir.fd, e->leaf, RENAME_NOREPLACE) < 0) {
-			rc = errno == EEXIST ? -EADDRINUSE : -errno;
+			/* ENOTDIR: there is nothing, and the name ends in '/'. */
+			rc = errno == EEXIST ? -EADDRINUSE : errno == ENOTDIR ? -ENOENT : -errno;
 			unlink(to.sun_path);
 		}
 	} else {
