@@ -28,6 +28,8 @@ struct config_env {
 };
 
 enum local_binding { LOCAL_BINDING_NONE, LOCAL_BINDING_LOOPBACK, LOCAL_BINDING_ANY };
+/* auto: yes if cordon was started with variables of a proxy, or there is a parent_proxy */
+enum proxy_env { PROXY_ENV_AUTO, PROXY_ENV_NO, PROXY_ENV_YES };
 enum hardlinks { HARDLINKS_REFUSE, HARDLINKS_ALLOW };
 enum audit_level { AUDIT_DENIED, AUDIT_ALL };
 
@@ -98,11 +100,11 @@ struct config {
 	bool protect;	      /* default yes */
 	bool private_tmp;     /* default yes */
 	bool hide;	      /* default no */
-	bool proxy_env;	      /* default no */
 	bool messages_stderr; /* default yes */
 	bool core_files;      /* default no: core files are off */
 	enum hardlinks hardlinks;
 	enum local_binding local_binding; /* default loopback */
+	enum proxy_env proxy_env;	  /* default auto */
 	char *audit_file;		  /* expanded; "-" and "fd:N" as they are; NULL: none */
 	enum audit_level audit_level;
 	char *parent_proxy; /* as written; good for parent_parse(). NULL: none */

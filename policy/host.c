@@ -373,6 +373,14 @@ const char *host_parse_resolve(const char *text, struct host_name *host, uint16_
 	return host_parse_addr(c2 + 1, addr, to_port);
 }
 
+bool host_is_localhost(const struct host_name *name)
+{
+	static const char suffix[] = ".localhost";
+	size_t n = strlen(name->text), k = sizeof(suffix) - 1;
+
+	return strcmp(name->text, suffix + 1) == 0 || (n > k && strcmp(name->text + n - k, suffix) == 0);
+}
+
 char *host_format_entry(const struct host_entry *e, char *buf)
 {
 	char addr[HOST_TEXT_SIZE], port[8] = "";

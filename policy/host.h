@@ -56,6 +56,8 @@ char *host_format_addr(const uint8_t addr[16], bool brackets, char *buf);
 char *host_format_net(const struct host_net *net, char *buf);
 
 bool host_is_v4(const uint8_t addr[16]);
+/* localhost and all beneath it, which lead to loopback whatever a server says. */
+bool host_is_localhost(const struct host_name *name);
 bool host_entry_equal(const struct host_entry *a, const struct host_entry *b);
 /* A wildcard never matches an IP literal. */
 bool host_entry_matches(const struct host_entry *e, const struct host_name *name, uint16_t port);

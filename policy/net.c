@@ -383,14 +383,6 @@ uint16_t net_resolved_port(const struct policy *p, const struct host_name *name,
 	return r ? r->to_port : port;
 }
 
-static bool is_localhost(const struct host_name *name)
-{
-	static const char suffix[] = ".localhost";
-	size_t n = strlen(name->text), k = sizeof(suffix) - 1;
-
-	return strcmp(name->text, suffix + 1) == 0 || (n > k && strcmp(name->text + n - k, suffix) == 0);
-}
-
 bool net_may_lead_to(const struct policy *p, const struct host_name *name, const uint8_t addr[16],
 		     uint16_t port, const uint8_t (*own)[16], size_t n, enum net_special *special)
 {
@@ -402,7 +394,7 @@ bool net_may_lead_to(const struct policy *p, const struct host_name *name, const
 	if (fixed)
 		return !port || !net_denies_addr(p, addr, fixed->to_port, NULL);
 	*special = net_special(addr, own, n);
-	if (is_localhost(name)) {
+	if (host_is_localhost(name)) {
 		bool here = *special == NET_LOOPBACK;
 
 		*special = here ? NET_ORDINARY : NET_NOT_LOOPBACK;

@@ -8,6 +8,7 @@
 
 static const char *const hardlinks_words[] = {"refuse", "allow", NULL};
 static const char *const binding_words[] = {"none", "loopback", "any", NULL};
+static const char *const proxy_words[] = {"auto", "no", "yes", NULL};
 static const char *const level_words[] = {"denied", "all", NULL};
 
 #define PATHS(sec, k, rule, opt, text)                                                                       \
@@ -59,7 +60,8 @@ const struct schema_row schema_rows[SCHEMA_ROWS] = {
 	 .repeatable = true, .flag = "allow-unix-socket", .metavar = "PATH|@NAME", .help = "Unix sockets that may be connected to"},
 	WORD("network", "local_binding", local_binding, binding_words, "loopback", NULL, "none|loopback|any",
 	     "where servers may listen"),
-	YES_NO("network", "proxy_env", proxy_env, "no", "also offer a proxy by the usual variables"),
+	WORD("network", "proxy_env", proxy_env, proxy_words, "auto", NULL, "auto|no|yes",
+	     "also offer a proxy by the usual variables"),
 	{.section = "network", .key = "parent_proxy", .type = SCHEMA_PROXY, .offset = offsetof(struct config, parent_proxy),
 	 .metavar = "http://[USER:PASSWORD@]HOST:PORT", .help = "the proxy through which the proxy of proxy_env reaches out"},
 	PATHS("exec", "allow", RULE_ALLOW_EXEC, "allow-exec", "programs that may be run; once given, no others"),

@@ -23,6 +23,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/message.h"
 #include "supervisor/names.h"
+#include "supervisor/proxyenv.h"
 #include "supervisor/session.h"
 #include "supervisor/sysc.h"
 
@@ -40,6 +41,7 @@ struct gateway_link {
 	socklen_t dns_len[2]; /* 0: no listener */
 	uint16_t proxy_port;
 	char token[2 * TOKEN_BYTES + 1];
+	struct gateway process; /* as it begins */
 	struct hostfile resolv, hosts;
 };
 
@@ -75,16 +77,16 @@ static bool make_token(char *text)
 	return true;
 }
 
-static int listen_for_proxy(struct gateway_link *l, struct gateway *g)
+static int listen_for_proxy(struct gateway_link *l)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
 
-	g->proxy_listener = listen_on(AF_INET, &address, &len);
-	if (g->proxy_listener < 0)
+	l->process.proxy_listener = listen_on(AF_INET, &address, &len);
+	if (l->process.proxy_listener < 0)
 		return -EADDRNOTAVAIL;
 	l->proxy_port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-	g->proxy_token = l->token;
+	l->process.proxy_token = l->token;
 	return make_token(l->token) ? 0 : -EAGAIN;
 }
 
@@ -94,8 +96,9 @@ static void close_if(int fd)
 		close(fd);
 }
 
-static int fork_gateway(struct session *s, struct gateway_link *l, struct gateway *g)
+static int fork_gateway(struct session *s, struct gateway_link *l)
 {
+	struct gateway *g = &l->process;
 	/* A gateway that does not read ends the wait of whoever tells it something. */
 	const struct timeval patience = {.tv_sec = 1};
 	pid_t self = getpid(), pid;
@@ -116,12 +119,10 @@ static int fork_gateway(struct session *s, struct gateway_link *l, struct gatewa
 	return pid < 0 ? -errno : 0;
 }
 
-int gateway_start(struct session *s)
+int gateway_listen(struct session *s)
 {
-	struct gateway g = {
-		.config = s->config, .policy = s->policy, .dns_listener = {-1, -1}, .proxy_listener = -1};
 	struct gateway_link *l = calloc(1, sizeof(*l));
-	int rc = 0;
+	struct gateway *g;
 
 	if (!l)
 		return -ENOMEM;
@@ -129,15 +130,22 @@ int gateway_start(struct session *s)
 	l->control = -1;
 	l->resolv.path = RESOLV_CONF;
 	l->hosts.path = NAMES_HOSTS;
-	g.dns_listener[0] = listen_on(AF_INET, &l->dns[0], &l->dns_len[0]);
-	g.dns_listener[1] = listen_on(AF_INET6, &l->dns[1], &l->dns_len[1]);
-	if (s->config->proxy_env)
-		rc = listen_for_proxy(l, &g);
-	if (rc == 0)
-		rc = fork_gateway(s, l, &g);
-	close_if(g.dns_listener[0]);
-	close_if(g.dns_listener[1]);
-	close_if(g.proxy_listener);
+	g = &l->process;
+	*g = (struct gateway){
+		.config = s->config, .policy = s->policy, .proxyenv = s->proxyenv, .proxy_listener = -1};
+	g->dns_listener[0] = listen_on(AF_INET, &l->dns[0], &l->dns_len[0]);
+	g->dns_listener[1] = listen_on(AF_INET6, &l->dns[1], &l->dns_len[1]);
+	return s->proxyenv->on ? listen_for_proxy(l) : 0;
+}
+
+int gateway_start(struct session *s)
+{
+	struct gateway_link *l = s->gateway;
+	int rc = fork_gateway(s, l);
+
+	close_if(l->process.dns_listener[0]);
+	close_if(l->process.dns_listener[1]);
+	close_if(l->process.proxy_listener);
 	return rc;
 }
 

@@ -16,7 +16,9 @@
 
 struct session;
 
-/* Makes its listeners and forks it. 0 or -errno. */
+/* Makes its listeners: the command is told where the proxy is. 0 or -errno. */
+int gateway_listen(struct session *s);
+/* Forks it. 0 or -errno. */
 int gateway_start(struct session *s);
 /* Readable when the gateway says something; gateway_hear() then reads it (main loop only). -1: none. */
 int gateway_fd(const struct session *s);

@@ -32,6 +32,7 @@
 #include "supervisor/compat.h"
 #include "supervisor/crew.h"
 #include "supervisor/elders.h"
+#include "supervisor/environment.h"
 #include "supervisor/front.h"
 #include "supervisor/gateway.h"
 #include "supervisor/ident.h"
@@ -41,6 +42,7 @@
 #include "supervisor/message.h"
 #include "supervisor/mqueue.h"
 #include "supervisor/notify.h"
+#include "supervisor/proxyenv.h"
 #include "supervisor/records.h"
 #include "supervisor/rules.h"
 #include "supervisor/setup.h"
@@ -61,6 +63,7 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(epoll_create1), OWN(epoll_ctl), OWN_OLD(epoll_wait
 struct run {
 	const struct opts *o;
 	struct loaded l;
+	struct proxyenv proxyenv;
 	struct session s;
 	char tmpdir[PATH_MAX];
 	char **argv;
@@ -82,8 +85,10 @@ struct run {
 
 static bool prepare(struct run *r)
 {
-	if (!setup_check_stdio(r->o) || !load_config(&r->l, r->o))
+	if (!setup_check_stdio(r->o) || !load_config(&r->l, r->o) ||
+	    !proxyenv_init(&r->proxyenv, r->l.config, r->o->quiet))
 		return false;
+	r->s.proxyenv = &r->proxyenv;
 	r->s.sysv = sysv_new();
 	r->s.mqueues = mqueues_new();
 	if (!r->s.sysv || !r->s.mqueues) {
@@ -155,7 +160,7 @@ static bool fork_child(struct run *r)
 			   .n_keep_fds = r->o->n_keep_fds};
 	int pair[2];
 
-	ch.envp = setup_environment(&r->s, r->tmpdir);
+	ch.envp = environment_make(&r->s, r->tmpdir);
 	if (!ch.envp || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		fprintf(stderr, "cordon: %s\n", strerror(errno));
 		return false;
@@ -213,10 +218,12 @@ static bool start(struct run *r)
 		lim.rlim_cur = lim.rlim_max;
 	if (!setup_session(&r->s, &r->l, r->o) || !setup_audit(&r->s))
 		return false;
+	rc = gateway_listen(&r->s);
 	/* The child prepares itself while the threads start: no thread may exist before the fork. */
-	if (!fork_child(r))
+	if (rc == 0 && !fork_child(r))
 		return false;
-	rc = gateway_start(&r->s);
+	if (rc == 0)
+		rc = gateway_start(&r->s);
 	if (rc < 0) {
 		fprintf(stderr, "cordon: the gateway cannot be started: %s\n", strerror(-rc));
 		return false;

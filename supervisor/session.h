@@ -27,6 +27,7 @@ struct names;
 struct sockets;
 struct tracer;
 struct pins;
+struct proxyenv;
 struct sysv;
 
 /* An object that one of descriptors 0 to 2 (or --keep-fd) referred to at the start. */
@@ -90,7 +91,8 @@ struct session {
 	struct pins *pins;	   /* memory of processes that change their user */
 	struct sysv *sysv;	   /* shared with the front, as is the next */
 	struct mqueues *mqueues;
-	struct names *hostnames;      /* which names led to which address; own lock */
+	struct names *hostnames; /* which names led to which address; own lock */
+	const struct proxyenv *proxyenv;
 	struct gateway_link *gateway; /* gateway.h */
 	_Atomic pid_t gateway_pid;    /* a child of the supervisor that is none of the session; 0: none */
 

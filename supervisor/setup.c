@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +33,6 @@
 #include "supervisor/tracer.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(openat2), OWN(close));
-
-extern char **environ;
 
 static bool fail(const char *what)
 {
@@ -405,75 +402,6 @@ bool setup_protect_own(struct loaded *l)
 	if (!ok)
 		fprintf(stderr, "cordon: out of memory\n");
 	return ok;
-}
-
-struct environment {
-	char **list;
-	size_t count, size;
-};
-
-static bool name_is(const char *entry, const char *name, size_t n)
-{
-	return strncmp(entry, name, n) == 0 && entry[n] == '=';
-}
-
-static void env_unset(struct environment *e, const char *pattern)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < e->count; i++) {
-		size_t n = strcspn(e->list[i], "=");
-		char name[4096];
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, e->list[i]);
-		if (fnmatch(pattern, name, 0) != 0)
-			e->list[kept++] = e->list[i];
-	}
-	e->count = kept;
-	e->list[kept] = NULL;
-}
-
-static bool env_set(struct environment *e, const char *name, const char *value)
-{
-	size_t n = strlen(name);
-	char *entry;
-
-	if (asprintf(&entry, "%s=%s", name, value) < 0)
-		return false;
-	for (size_t i = 0; i < e->count; i++)
-		if (name_is(e->list[i], name, n)) {
-			e->list[i] = entry;
-			return true;
-		}
-	e->list[e->count++] = entry;
-	e->list[e->count] = NULL;
-	return true;
-}
-
-char **setup_environment(const struct session *s, const char *tmpdir)
-{
-	struct environment e = {.size = s->config->n_env + 8};
-	bool ok = true;
-
-	while (environ[e.count])
-		e.count++;
-	e.size += e.count;
-	e.list = calloc(e.size + 1, sizeof(*e.list));
-	if (!e.list)
-		return NULL;
-	memcpy(e.list, environ, e.count * sizeof(*e.list));
-	if (tmpdir && tmpdir[0])
-		ok = env_set(&e, "TMPDIR", tmpdir);
-	ok = ok && env_set(&e, "CORDON_SESSION", s->id);
-	for (size_t i = 0; ok && i < s->config->n_env; i++) {
-		const struct env_rule *r = &s->config->env[i];
-
-		if (r->unset)
-			env_unset(&e, r->name);
-		else
-			ok = env_set(&e, r->name, r->value);
-	}
-	return ok ? e.list : NULL;
 }
 
 char **setup_command_line(const struct opts *o)

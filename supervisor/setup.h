@@ -1,5 +1,5 @@
 /*
- * What is found out and fixed before the command starts: descriptors 0 to 2, the environment, the objects that no access
+ * What is found out and fixed before the command starts: descriptors 0 to 2, the objects that no access
  * may change, the session structure.
  */
 #ifndef CORDON_SETUP_H
@@ -19,9 +19,6 @@ bool setup_audit(struct session *s);
 /* What the kernel must give beyond the filter and its flags; asked once there is a listener and the command waits to be
  * let go. readable: whether the command's memory should be open to us. Prints one line and returns false. */
 bool setup_check_kernel(struct session *s, bool readable);
-
-/* The command's environment: [environment], TMPDIR, CORDON_SESSION. NULL when out of memory. */
-char **setup_environment(const struct session *s, const char *tmpdir);
 
 /* The command with its arguments; with -c the shell's. NULL when out of memory. */
 char **setup_command_line(const struct opts *o);

@@ -21,6 +21,7 @@ struct sysfiles;
 struct upstream;
 struct stub;
 struct proxy;
+struct proxyenv;
 
 #define GATEWAY_ADDRS_MAX 32
 
@@ -32,6 +33,7 @@ struct gateway {
 	int dns_listener[2]; /* IPv4, IPv6; -1: none */
 	int proxy_listener;  /* -1: no proxy */
 	const char *proxy_token;
+	const struct proxyenv *proxyenv;
 	struct control *control;
 	struct sysfiles *files;
 	struct ownaddr *own;
@@ -62,6 +64,8 @@ struct gw_answer {
  * this returns. cancel with gw_resolve_cancel(arg). */
 typedef void gw_done(const struct gw_answer *a, void *arg);
 void gw_resolve(struct gateway *g, const struct host_name *name, uint16_t port, gw_done *done, void *arg);
+/* The same for a name that cordon itself needs: where it leads is not checked. */
+void gw_lookup(struct gateway *g, const struct host_name *name, uint16_t port, gw_done *done, void *arg);
 void gw_resolve_cancel(struct gateway *g, void *arg);
 
 /* A record of the audit trail and a line on stderr, made by the supervisor. op: "resolve", "connect". Strings are copied. */

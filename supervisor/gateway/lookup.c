@@ -10,13 +10,6 @@
 /* Of what does not come from a server. */
 #define TTL 60
 
-static bool is_localhost(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return strcmp(dot ? dot + 1 : name, "localhost") == 0;
-}
-
 static bool is_of_type(const struct lookup *l, const uint8_t addr[16])
 {
 	return host_is_v4(addr) == (l->type == DNS_A);
@@ -58,7 +51,7 @@ static bool by_itself(struct lookup *l)
 {
 	static const uint8_t v4[16] = {[10] = 0xff, 0xff, 127, [15] = 1}, v6[16] = {[15] = 1};
 
-	if (!is_localhost(l->name.text))
+	if (!host_is_localhost(&l->name))
 		return false;
 	add(l, v4);
 	add(l, v6);
@@ -84,6 +77,8 @@ static void judge(struct lookup *l)
 	const uint8_t(*own)[16];
 	size_t n_own = ownaddr_get(l->g->own, &own), kept = 0;
 
+	if (l->own)
+		return;
 	for (size_t i = 0; i < a->n; i++) {
 		enum net_special special;
 
@@ -202,7 +197,8 @@ static void on_one(struct lookup *l)
 		on_both(r);
 }
 
-void gw_resolve(struct gateway *g, const struct host_name *name, uint16_t port, gw_done *done, void *arg)
+static void begin(struct gateway *g, const struct host_name *name, uint16_t port, bool own, gw_done *done,
+		  void *arg)
 {
 	struct resolving *r = calloc(1, sizeof(*r));
 
@@ -220,12 +216,26 @@ void gw_resolve(struct gateway *g, const struct host_name *name, uint16_t port, 
 	/* One more, so that it does not end while it begins. */
 	r->waiting = 3;
 	for (int i = 0; i < 2; i++) {
-		r->both[i] = (struct lookup){
-			.g = g, .name = *name, .port = port, .type = i ? DNS_AAAA : DNS_A, .done = on_one};
+		r->both[i] = (struct lookup){.g = g,
+					     .name = *name,
+					     .port = port,
+					     .type = i ? DNS_AAAA : DNS_A,
+					     .own = own,
+					     .done = on_one};
 		lookup_start(&r->both[i]);
 	}
 	if (--r->waiting == 0)
 		on_both(r);
+}
+
+void gw_resolve(struct gateway *g, const struct host_name *name, uint16_t port, gw_done *done, void *arg)
+{
+	begin(g, name, port, false, done, arg);
+}
+
+void gw_lookup(struct gateway *g, const struct host_name *name, uint16_t port, gw_done *done, void *arg)
+{
+	begin(g, name, port, true, done, arg);
 }
 
 void gw_resolve_cancel(struct gateway *g, void *arg)

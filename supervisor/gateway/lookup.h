@@ -16,6 +16,7 @@ struct lookup {
 	struct host_name name;
 	uint16_t port; /* 0: any */
 	uint16_t type; /* A or AAAA */
+	bool own;      /* cordon's own need: the policy is not asked where it may lead */
 	void (*done)(struct lookup *l);
 
 	int status;		  /* 0, ETIMEDOUT, EIO */

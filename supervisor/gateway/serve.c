@@ -17,6 +17,7 @@
 #include "supervisor/gateway/control.h"
 #include "supervisor/gateway/fakes.h"
 #include "supervisor/gateway/ownaddr.h"
+#include "supervisor/gateway/proxy.h"
 #include "supervisor/gateway/stub.h"
 #include "supervisor/gateway/sysfiles.h"
 #include "supervisor/gateway/upstream.h"
@@ -88,6 +89,8 @@ static void make_parts(struct gateway *g)
 	g->stub = stub_new(g);
 	if (!g->control || !g->files || !g->own || !g->upstream || !g->fakes || !g->stub)
 		fail(g, "memory", ENOMEM);
+	if (g->proxy_listener >= 0 && !(g->proxy = proxy_new(g)))
+		fail(g, "the proxy", errno);
 }
 
 void gateway_main(struct gateway *g, pid_t parent, int landlock_abi)

@@ -75,7 +75,7 @@ __attribute__((unused)) static const char everything[] =
 	"deny_reason = gist.github.com   use the paste service, see #12\nallow_ip = 10.0.0.0/8:5432\n"
 	"allow_ip = [fd00::]/8:1-9\nresolve = api.test:443:127.0.0.1:8443\nresolve = b.test:80:[::1]\n"
 	"dns_server = 127.0.0.1:5353\ndns_server = [::1]\nallow_unix_socket = /run/x.sock\n"
-	"allow_unix_socket = @a b\nlocal_binding = any\nproxy_env = 1\n"
+	"allow_unix_socket = @a b\nlocal_binding = any\nproxy_env = yes\n"
 	"parent_proxy = http://u:p%40@proxy.corp:3128\n[exec]\nallow = /usr/**\ndeny = "
 	"/usr/bin/docker\n"
 	"[environment]\nunset = AWS_*\nset = CI=1\nset = EMPTY=\nunset = X?\nset = Y=a=b #1\n"

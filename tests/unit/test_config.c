@@ -148,8 +148,8 @@ static void test_everything(void **state)
 	assert_string_equal(c->env[2].value, "");
 	assert_string_equal(c->env[4].value, "a=b #1");
 	assert_string_equal(c->parent_proxy, "http://u:p%40@proxy.corp:3128");
-	assert_true(!c->protect && !c->private_tmp && c->hide && c->core_files && c->proxy_env &&
-		    !c->messages_stderr);
+	assert_true(!c->protect && !c->private_tmp && c->hide && c->core_files && !c->messages_stderr);
+	assert_int_equal(c->proxy_env, PROXY_ENV_YES);
 	assert_int_equal(c->hardlinks, HARDLINKS_ALLOW);
 	assert_int_equal(c->local_binding, LOCAL_BINDING_ANY);
 	assert_int_equal(c->audit_level, AUDIT_ALL);
@@ -162,9 +162,10 @@ static void test_defaults(void **state)
 	struct config *c = config_new();
 
 	assert_true(c->protect && c->private_tmp && c->messages_stderr);
-	assert_true(!c->hide && !c->proxy_env && !c->core_files && !c->audit_file && !c->parent_proxy);
+	assert_true(!c->hide && !c->core_files && !c->audit_file && !c->parent_proxy);
 	assert_int_equal(c->hardlinks, HARDLINKS_REFUSE);
 	assert_int_equal(c->local_binding, LOCAL_BINDING_LOOPBACK);
+	assert_int_equal(c->proxy_env, PROXY_ENV_AUTO);
 	assert_int_equal(c->audit_level, AUDIT_DENIED);
 	config_free(c);
 }
