@@ -218,6 +218,8 @@ static bool start(struct run *r)
 		lim.rlim_cur = lim.rlim_max;
 	if (!setup_session(&r->s, &r->l, r->o) || !setup_audit(&r->s))
 		return false;
+	for (size_t i = 0; i < r->o->n_keep_fds; i++)
+		sockets_add_kept(&r->s, r->o->keep_fds[i]);
 	rc = gateway_listen(&r->s);
 	/* The child prepares itself while the threads start: no thread may exist before the fork. */
 	if (rc == 0 && !fork_child(r))

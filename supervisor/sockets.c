@@ -182,6 +182,26 @@ int sockets_add(struct session *s, enum sockets_kind kind, int fd, pid_t maker)
 	return rc;
 }
 
+void sockets_add_kept(struct session *s, int fd)
+{
+	int listens = 0, family = 0;
+	socklen_t len = sizeof(int);
+	struct stat st;
+	struct sock *k;
+
+	if (fstat(fd, &st) < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens ||
+	    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
+		return;
+	pthread_mutex_lock(&s->sockets->lock);
+	add_locked(s->sockets, family == AF_UNIX ? SOCKETS_UNIX : SOCKETS_INET, st.st_ino, -1, 0);
+	k = sockets_find(s->sockets, st.st_ino);
+	if (k) {
+		k->type = sockets_type_of(fd);
+		k->listens = k->delivered = true;
+	}
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
 int sockets_add_pair(struct session *s, int fd, const struct ucred *maker)
 {
 	struct stat st;
