@@ -6,7 +6,6 @@
  *          |- command         confined; in the user's process group
  *          |   `- ...         orphans become the supervisor's children
  *          `- gateway         asks and answers about names for the session (gateway.h)
- *
  * Order: everything that can fail is done before the command is let go; until then a failure ends all with 125.
  */
 #include "supervisor/run.h"
@@ -218,8 +217,7 @@ static bool start(struct run *r)
 		lim.rlim_cur = lim.rlim_max;
 	if (!setup_session(&r->s, &r->l, r->o) || !setup_audit(&r->s))
 		return false;
-	for (size_t i = 0; i < r->o->n_keep_fds; i++)
-		sockets_add_kept(&r->s, r->o->keep_fds[i]);
+	sockets_add_kept(&r->s, r->o->keep_fds, r->o->n_keep_fds);
 	rc = gateway_listen(&r->s);
 	/* The child prepares itself while the threads start: no thread may exist before the fork. */
 	if (rc == 0 && !fork_child(r))

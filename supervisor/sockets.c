@@ -182,7 +182,7 @@ int sockets_add(struct session *s, enum sockets_kind kind, int fd, pid_t maker)
 	return rc;
 }
 
-void sockets_add_kept(struct session *s, int fd)
+static void add_kept(struct session *s, int fd)
 {
 	int listens = 0, family = 0;
 	socklen_t len = sizeof(int);
@@ -200,6 +200,12 @@ void sockets_add_kept(struct session *s, int fd)
 		k->listens = k->delivered = true;
 	}
 	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+void sockets_add_kept(struct session *s, const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_kept(s, fds[i]);
 }
 
 int sockets_add_pair(struct session *s, int fd, const struct ucred *maker)

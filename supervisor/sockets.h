@@ -53,8 +53,8 @@ bool sockets_keeps_bound(struct session *s);
 void sockets_note_listening(struct session *s, uint64_t inode);
 bool sockets_listens(struct session *s, uint64_t inode);
 
-/* One that the command is started with (--keep-fd): if it listens, it counts as the session's own. fd is borrowed. */
-void sockets_add_kept(struct session *s, int fd);
+/* Those that the command is started with (--keep-fd): who listens counts as the session's own. They are borrowed. */
+void sockets_add_kept(struct session *s, const int *fds, size_t n);
 
 /* Its program has it now: from here on it may be swept. */
 void sockets_delivered(struct session *s, uint64_t inode);

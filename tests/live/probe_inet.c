@@ -263,7 +263,7 @@ struct full {
 
 static void fill(struct full *f)
 {
-	f->l = listener("127.0.0.1", 0);
+	f->l = listener("127.0.0.1", 1); /* with 0 every request would be answered by a cookie */
 	f->len = address(&f->a, "127.0.0.1", port_of(f->l));
 	for (f->n = 0; f->n < 8; f->n++) {
 		struct pollfd p;
