@@ -65,6 +65,11 @@ bool policy_restricts_exec(const struct policy *p)
 	return policy_has(p, RULE_ALLOW_EXEC) || policy_has(p, RULE_DENY_EXEC);
 }
 
+bool policy_restricts_programs(const struct policy *p)
+{
+	return policy_restricts_exec(p) || policy_restricts_reads(p);
+}
+
 /*
  * What everything beneath a directory inherits. A match further down has a longer anchor than any up
  * here, so of those only these outcomes are left to matter.

@@ -89,6 +89,8 @@ bool policy_same_beneath(const struct policy *p, const char *a, size_t alen, con
 bool policy_restricts_reads(const struct policy *p);
 /* True when there are [exec] rules. */
 bool policy_restricts_exec(const struct policy *p);
+/* True when some program may not run: by those, or because it may not be read. */
+bool policy_restricts_programs(const struct policy *p);
 /* True when a rule of that kind exists. */
 bool policy_has(const struct policy *p, enum rule_kind kind);
 

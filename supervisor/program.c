@@ -193,11 +193,6 @@ static int judge_starter(struct call *c, struct object *o, int (*judge)(struct c
 	return rc;
 }
 
-static bool are_programs_restricted(const struct session *s)
-{
-	return policy_restricts_exec(s->policy) || policy_restricts_reads(s->policy);
-}
-
 int program_judge(struct call *c, struct object *o, struct program *p)
 {
 	int rc = program_judge_one(c, o), starter;
@@ -208,7 +203,7 @@ int program_judge(struct call *c, struct object *o, struct program *p)
 	for (int depth = 0; rc == 0 && depth <= MAX_CHAIN && p->end.fd >= 0; depth++) {
 		starter = read_head(c, &p->end);
 		p->unreadable = starter == -EACCES;
-		if (starter == STARTED_BY_LOADER && are_programs_restricted(c->s))
+		if (starter == STARTED_BY_LOADER && policy_restricts_programs(c->s->policy))
 			rc = judge_starter(c, &p->loader, program_judge_loader);
 		if (starter != STARTED_BY_INTERPRETER)
 			break;

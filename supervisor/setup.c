@@ -144,8 +144,8 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->tracer = tracer_new();
 	s->execs = execs_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
-	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->inetdiag || !s->flights || !s->hostnames ||
-	    !s->pins || !s->tracer || !s->execs || !s->literals)
+	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->inetdiag ||
+	    !s->flights || !s->hostnames || !s->pins || !s->tracer || !s->execs || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);
@@ -229,7 +229,7 @@ static unsigned features(const struct session *s, int abi)
 	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_READS;
 	/* What may not be read may not be run, as its memory would show it. */
-	if (policy_restricts_reads(s->policy) || policy_restricts_exec(s->policy) ||
+	if (policy_restricts_programs(s->policy) ||
 	    (s->config->audit_level == AUDIT_ALL && s->config->audit_file))
 		f |= FEATURE_EXEC;
 	if (s->identity.cap_effective)

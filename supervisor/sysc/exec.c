@@ -32,7 +32,7 @@ static bool is_strict(const struct session *s)
 
 static bool is_verified(const struct session *s)
 {
-	return (policy_restricts_exec(s->policy) || policy_restricts_reads(s->policy)) && !s->log_only;
+	return policy_restricts_programs(s->policy) && !s->log_only;
 }
 
 static bool same_file(const struct object *a, const struct object *b)
@@ -40,11 +40,11 @@ static bool same_file(const struct object *a, const struct object *b)
 	return a->fd >= 0 && b->fd >= 0 && object_is_same(&a->st, &b->st);
 }
 
-static void refuse_unverified(struct call *c, const char *message)
+static void refuse_unverified(struct call *c, const char *why)
 {
-	int rc = judge_refuse(c, "exec", "[exec] (built-in)", EACCES, message);
-
-	judge_answer(c, rc);
+	snprintf(c->message, sizeof(c->message), "exec %.*s refused: %s", (int)c->event.path.len,
+		 c->event.path.bytes, why);
+	judge_answer(c, judge_refuse(c, "exec", "[exec] (built-in)", EACCES, c->message));
 }
 
 /* What runs is neither what was judged nor something else that is allowed. */
@@ -182,9 +182,8 @@ static void start(struct call *c, struct program *p)
 	} else if (rc == -EAGAIN) {
 		call_error(c, EAGAIN);
 	} else if (rc < 0 && is_strict(c->s)) {
-		refuse_unverified(c,
-				  "exec refused: a process that is traced, or whose memory is closed, starts "
-				  "no program under [exec] rules");
+		refuse_unverified(c, "a process that is traced, or whose memory is closed, starts no program "
+				     "under [exec] rules");
 	} else if (rc < 0) {
 		/* A debugger's child. Its tracer could change its memory anyway. */
 		call_continue(c);
@@ -211,12 +210,12 @@ static void judge_and_start(struct call *c, struct object *o)
 		call_continue(c);
 	else if (p.unreadable && is_strict(c->s))
 		refuse_unverified(
-			c, "exec refused: a program that may be run but not read cannot be verified, as "
-			   "[exec] rules need");
+			c, "a program that may be run but not read cannot be verified, as [exec] rules need");
 	else if (p.unreadable && program_may_be_own(c, &p.end))
 		refuse_unverified(
-			c, "exec refused: a program that may be run but not read, and that the command can "
-			   "write, could start what may not be read");
+			c,
+			"a program that may be run but not read, and that the command can write, could start "
+			"what may not be read");
 	else
 		start(c, &p);
 	program_close(&p);

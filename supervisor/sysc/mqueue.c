@@ -56,6 +56,11 @@ static void handle_mq_open(struct call *c)
 		call_gone(c);
 		return;
 	}
+	/* As the kernel: an empty name, then the number, then the queue. */
+	if (c->path[0][0] && !tracee_has_free_number(c)) {
+		call_error(c, EMFILE);
+		return;
+	}
 	c->event.op = "ipc";
 	rc = mqueues_open(c->s->mqueues, c->path[0], call_int(c, 1), (mode_t)call_int(c, 2) & ~st.umask,
 			  c->arg[3] ? &attr : NULL);

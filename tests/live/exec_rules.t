@@ -68,7 +68,7 @@ same 'are refused' 'a file in memory: EACCES, status 71' "$out"
 rm -rf "$work/box/t" && mkdir "$work/box/t"
 inside 0 'programs of a traced process' "$LIVE_BUILD/probe" "$work/box/t" exectraced
 same 'are refused, too' 'traced: 0 stops, status 13' "$out"
-said 'and it is said' 'a process that is traced'
+said 'and it is said of which' 'exec /.* refused: a process that is traced'
 
 # What a program asks to be loaded by is started in its stead.
 # built NAME LOADER [COMPILER...]: a program that does nothing but ask for that.

@@ -6,6 +6,7 @@
 #include <mqueue.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
@@ -335,6 +336,27 @@ static void mq_opens(void)
 	say("attributes from nowhere"), result(mqopen(queue_name(0), O_CREAT, 0600, (void *)8)), done();
 }
 
+/* With no number left for a descriptor. Nothing may be left behind. */
+static void mq_without_number(void)
+{
+	static char longer[5000];
+	const char *const names[] = {queue_name(2), "a/b", "", longer, NULL};
+	struct rlimit limit, none;
+	int next = dup(0);
+
+	close(next);
+	memset(longer, 'y', sizeof(longer) - 1);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = (struct rlimit){(rlim_t)next, limit.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	for (size_t i = 0; i < N(names); i++)
+		say("no number, name %zu", i), result(mqopen(names[i], O_RDWR | O_CREAT, 0600, NULL)),
+			result(mqopen(names[i], O_RDWR, 0600, NULL)), done();
+	say("no number, attributes from nowhere"), result(mqopen(names[0], O_CREAT, 0600, (void *)8)), done();
+	setrlimit(RLIMIT_NOFILE, &limit);
+	say("what is left"), result(mqopen(names[0], O_RDWR, 0, NULL)), done();
+}
+
 static volatile sig_atomic_t notified;
 static void on_notify(int sig, siginfo_t *info, void *context)
 {
@@ -442,6 +464,7 @@ static void queues(void)
 	as_inside();
 	mq_names();
 	mq_opens();
+	mq_without_number();
 	mq_lives();
 	mq_signals();
 }
