@@ -21,7 +21,7 @@
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_OLD(chmod, fchmodat), OWN(fchownat), OWN(utimensat), OWN(truncate), OWN(tgkill),
-	  OWN_READ_LIMIT);
+	  OWN_FACCESSAT, OWN_READ_LIMIT);
 
 struct attr {
 	mode_t mode;
@@ -110,8 +110,9 @@ static void handle_utimensat(struct call *c)
 		change_object(c, call_int(c, 0), 1, how, act_utime, &a);
 }
 
-/* Kills the caller's thread with SIGXFSZ when the length is beyond its own limit, as the kernel does. */
-static int check_limit(struct call *c, int64_t length)
+/* Kills the caller's thread with SIGXFSZ when the length is beyond its own limit, as the kernel does with a file that may be
+ * written. */
+static int check_limit(struct call *c, const struct object *o, int64_t length)
 {
 	struct tracee_status st;
 	struct rlimit lim;
@@ -120,6 +121,8 @@ static int check_limit(struct call *c, int64_t length)
 		return 0; /* ours, inherited by both, holds then */
 	if (lim.rlim_cur == RLIM_INFINITY || (uint64_t)length <= lim.rlim_cur)
 		return 0;
+	if (faccessat(o->fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
+		return -errno;
 	if (tracee_status(c->s, c->tid, &st) == 0)
 		syscall(SYS_tgkill, st.tgid, c->tid, SIGXFSZ);
 	return -EFBIG;
@@ -150,7 +153,7 @@ static void handle_truncate(struct call *c)
 	if (rc) {
 		judge_answer(c, rc);
 	} else {
-		rc = (uint64_t)length > o.st.stx_size ? check_limit(c, length) : 0;
+		rc = (uint64_t)length > o.st.stx_size ? check_limit(c, &o, length) : 0;
 		if (rc == 0 && truncate(path_proc(o.fd, proc), length) < 0)
 			rc = -errno;
 		call_result(c, rc);
