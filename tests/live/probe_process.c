@@ -330,7 +330,7 @@ static void own_group(void *arg)
 {
 	(void)arg;
 	setpgid(0, 0);
-	say("setpriority of the own group"), result(setpriority(PRIO_PGRP, 0, 1)), done();
+	say("setpriority of the own group"), result(setpriority(PRIO_PGRP, 0, 19)), done();
 }
 
 static void tracing(void)
