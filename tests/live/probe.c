@@ -253,6 +253,11 @@ void describe(const char *name)
 	}
 }
 
+void nonblocking(int fd)
+{
+	fcntl(fd, F_SETFL, (fcntl(fd, F_GETFL) | O_NONBLOCK) & ~O_ASYNC);
+}
+
 void describe_fd(int fd)
 {
 	int fl = fcntl(fd, F_GETFL), cloexec = fcntl(fd, F_GETFD);

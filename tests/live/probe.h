@@ -62,6 +62,8 @@ const char *errno_name(int err);
 /* Type, mode, owner, links, size, times, content or target of name, links not followed. */
 void describe(const char *name);
 void describe_fd(int fd);
+/* Without O_ASYNC, which is refused where nothing keeps its signals in. */
+void nonblocking(int fd);
 /* Prints the path, long ones shortened. */
 void say_path(const char *path);
 

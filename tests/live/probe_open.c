@@ -77,7 +77,7 @@ static void use_fd(int fd, int flags)
 		return;
 	describe_fd(fd);
 	if (!(flags & O_PATH)) {
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+		nonblocking(fd);
 		n = read(fd, buf, sizeof(buf));
 		say(" r%s", n < 0 ? errno_name(errno) : n == 0 ? "0" : "+");
 		n = write(fd, "W", 1);

@@ -18,7 +18,7 @@ static void try_open(const char *label, const char *name, int flags)
 		ssize_t n;
 
 		describe_fd(fd);
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+		nonblocking(fd);
 		n = pread(fd, buf, 8, 0);
 		if (n < 0 && errno == ESPIPE)
 			n = read(fd, buf, 8);
