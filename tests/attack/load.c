@@ -59,7 +59,7 @@ static void fail_much(void)
 	link("none", "none2");
 	unlink(out("file"));
 	rename("f1", out("file"));
-	socket(AF_INET, SOCK_STREAM, 0);
+	socket(AF_INET, SOCK_RAW, 0);
 	chmod(out("file"), 0600);
 	open("f1/", O_WRONLY | O_CREAT, 0644);
 }
@@ -94,6 +94,8 @@ static int busy(int argc, char **argv)
 			break;
 		case 3:
 			close(socket(AF_UNIX, SOCK_STREAM, 0));
+			close(socket(AF_INET, SOCK_STREAM, 0));
+			close(socket(AF_INET, SOCK_DGRAM, 0));
 			break;
 		case 4:
 			mkdir("d", 0755);
