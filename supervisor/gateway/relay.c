@@ -147,11 +147,17 @@ static bool run(struct relay *r, enum relay_side side)
 			break;
 		more = move_chunk(r, f, from, to);
 	}
-	if (f->ended && !f->held && !f->told) {
-		shutdown(to, SHUT_WR);
-		f->told = true;
-	}
 	return more >= 0;
+}
+
+static void tell_end(struct relay *r, enum relay_side from)
+{
+	struct relay_flow *f = &r->from[from];
+
+	if (!f->ended || f->held || f->told)
+		return;
+	shutdown(r->end[!from].watch.fd, SHUT_WR);
+	f->told = true;
 }
 
 /* Of HTTP the server's end is the end: a program may keep its side open for a next request, which it does not get. */
@@ -205,6 +211,11 @@ static void reset(struct relay *r)
 
 static void go_on(struct relay *r, bool ok)
 {
+	/* Now that both have run: what a server answers may end what its program says. */
+	if (ok) {
+		tell_end(r, RELAY_PROGRAM);
+		tell_end(r, RELAY_SERVER);
+	}
 	if (ok && !is_over(r)) {
 		watch_end(r, RELAY_PROGRAM);
 		watch_end(r, RELAY_SERVER);

@@ -18,8 +18,11 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyou
 	-days 30 -subj /CN=web.test -addext 'subjectAltName=DNS:web.test' >/dev/null 2>&1 || rm -f "$work/s"/*.pem
 python3 "$here/proxy_servers.py" "$work/s" >"$work/servers.log" 2>&1 &
 servers=$!
-trap 'kill $servers 2>/dev/null; cleanup' EXIT
-for ((i = 0; i < 200; i++)); do [ ! -e "$work/s/ports" ] || break; sleep 0.1; done
+mkdir "$work/dns"
+python3 "$here/dns.py" "$work/dns" >"$work/dns.log" 2>&1 &
+dns=$!
+trap 'kill $servers $dns 2>/dev/null; cleanup' EXIT
+for ((i = 0; i < 200; i++)); do [ ! -e "$work/s/ports" ] || [ ! -s "$work/dns/port" ] || break; sleep 0.1; done
 . "$work/s/ports" || { echo 'Bail out! no servers'; exit 1; }
 
 policy() { # policy NAME LINE...
@@ -166,6 +169,25 @@ has 'another session does not get to the port' 'PermissionError' env ini=off bas
 has 'and with the port allowed needs the token' '407' bash -c "cd '$work/w'; '$CORDON' -q -p '$work/other.ini' -- python3 -c '$request' $port"
 kill $sleeper
 wait $sleeper 2>/dev/null
+
+# --- Where names lead ---
+here_=to-127-0-0-1.dns.test
+policy dns 'proxy_env = yes' 'allow_domain = *.dns.test' "dns_server = 127.0.0.1:$(cat "$work/dns/port")" "allow_ip = 127.0.0.1:$WEB" \
+	'deny_domain = 198.51.100.9' 'deny_reason = 198.51.100.9 not that one'
+ini=dns
+get='import urllib.request,urllib.error,sys
+try: print(urllib.request.urlopen(sys.argv[1]).read().decode())
+except urllib.error.HTTPError as e: print(e.code, e.reason, e.headers["X-Proxy-Error"], e.read().decode())'
+has 'a name that a server resolves' "Host: $here_:$WEB" inside python3 -c "$get" "http://$here_:$WEB/"
+has 'one that leads to loopback' "403 Forbidden blocked-by-sandbox-runtime Connection blocked by network allowlist: $here_:81 (resolved to a loopback address)" \
+	inside python3 -c "$get" "http://$here_:81/"
+has 'one that leads to an address in deny_domain' '403 not that one blocked-by-sandbox-runtime' inside python3 -c "$get" http://a-198-51-100-9.dns.test/
+has 'one that leads to a server of metadata' '403 Forbidden blocked-by-sandbox-runtime' inside python3 -c "$get" http://to-169-254-169-254.dns.test/
+has 'one that does not exist' '502 Bad Gateway None' inside python3 -c "$get" http://gone.dns.test/
+policy parent-name "parent_proxy = http://$here_:$PARENT" 'allow_domain = *.far.test' "dns_server = 127.0.0.1:$(cat "$work/dns/port")"
+ini=parent-name
+has 'another proxy by name, whose address is not checked' 'GET /p HTTP/1.1' inside python3 -c "$get" http://x.far.test/p
+rm "$work/s/parent.log"
 
 # --- Another proxy ---
 get='import urllib.request,sys; print(urllib.request.urlopen(sys.argv[1]).read().decode())'
