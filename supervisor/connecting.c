@@ -208,8 +208,8 @@ static void settle(struct call *c, struct flight *f, int rc, bool waits)
 	if (in_flight && waits && !f->held_back && is_connected(f->fd))
 		rc = 0;
 	if (rc == 0) {
-		sockets_collect(f->s, f->inode);
 		note_connected(f);
+		sockets_collect(f->s, f->inode);
 	} else if (in_flight && waits) {
 		f->late = f->late ? f->late : -rc;
 		put_aside(c, f);

@@ -16,7 +16,8 @@
 #include "supervisor/sockheld.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(getsockopt), OWN(getsockname), OWN(getpeername),
-	  OWN_IF(socket, ARG_IS(0, AF_INET)), OWN_IF(socket, ARG_IS(0, AF_INET6)), OWN(bind), OWN(close));
+	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
+	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)), OWN(bind), OWN(close));
 
 #define DNS_PORT 53
 

@@ -41,7 +41,8 @@ enum sockets_kind sockets_kind(struct session *s, uint64_t inode);
  * connected or listening. */
 int sockets_get(struct session *s, uint64_t inode);
 
-/* A socket that was connected while its program went on (EINPROGRESS): the next connect() says so once. */
+/* A socket that was connected while its program went on (EINPROGRESS): the next connect() says so once. Before the duplicate is
+ * given up; afterwards a connect() has said so already. */
 void sockets_note_collectable(struct session *s, uint64_t inode);
 bool sockets_collect(struct session *s, uint64_t inode);
 

@@ -77,7 +77,13 @@ static bool set_mark(struct session *s, uint64_t inode, enum mark which, bool on
 
 void sockets_note_collectable(struct session *s, uint64_t inode)
 {
-	set_mark(s, inode, COLLECTABLE, true);
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k && k->fd >= 0)
+		k->collectable = true;
+	pthread_mutex_unlock(&s->sockets->lock);
 }
 
 bool sockets_collect(struct session *s, uint64_t inode)
