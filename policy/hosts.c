@@ -1,6 +1,7 @@
 #include "policy/hosts.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,7 +179,7 @@ bool hosts_each_name(const struct hosts *h, const uint8_t addr[16],
 	     lo++) {
 		struct host_name name = {0};
 
-		strcpy(name.text, h->pairs[lo].name);
+		snprintf(name.text, sizeof(name.text), "%s", h->pairs[lo].name);
 		if (fn(&name, arg))
 			return true;
 	}

@@ -4,6 +4,7 @@
  */
 #include "policy/net.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,7 +213,7 @@ static void name_address(const uint8_t addr[16], struct host_name *name)
 	memset(name, 0, sizeof(*name));
 	memcpy(name->addr, addr, 16);
 	name->is_ip = true;
-	strcpy(name->text, host_format_addr(addr, false, text));
+	snprintf(name->text, sizeof(name->text), "%s", host_format_addr(addr, false, text));
 }
 
 static const struct rule *find_denied_addr(const struct net *n, const uint8_t addr[16], uint16_t port)

@@ -14,7 +14,7 @@
 #include "supervisor/notify.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(epoll_create1), OWN(eventfd2), OWN(epoll_ctl), OWN_OLD(epoll_wait, epoll_pwait),
-	  OWN(read), OWN(write), OWN(close));
+	  OWN(read), OWN(write), OWN(close), OWN(clock_nanosleep));
 
 #define STACK_SIZE (128 * 1024)
 /* Looking at a waiting caller takes about 5 us, so many of them are looked at less often. */
@@ -83,13 +83,15 @@ static void unlist(struct flights *t, struct flight *f)
 /* False: no worker is free; again at the next tick. */
 static bool hand_back(struct flights *t, struct flight *f, enum flight_news news)
 {
+	static const struct timespec tick = {.tv_nsec = 1000000L * TICK_MS};
+
 	/* Not in the list any more, as the worker may free it before this returns. */
 	unlist(t, f);
 	f->news = news;
 	if (crew_take_up(f->call, connecting_resume, f))
 		return true;
 	flights_add(f);
-	usleep(1000 * TICK_MS);
+	nanosleep(&tick, NULL);
 	return false;
 }
 

@@ -428,10 +428,8 @@ static int list_one(const char *name, const struct stat *st, int type, struct FT
 	if (S_ISREG(st->st_mode))
 		describe_content(name);
 	n = readlink(name, value, sizeof(value) - 1);
-	if (n >= 0) {
-		value[n] = '\0';
-		say(" -> %s", value);
-	}
+	if (n >= 0)
+		say(" -> %.*s", (int)n, value);
 	n = llistxattr(name, names, sizeof(names));
 	for (char *p = names; n > 0 && p < names + n; p += strlen(p) + 1) {
 		ssize_t m = lgetxattr(name, p, value, sizeof(value));
