@@ -432,9 +432,8 @@ static int list_one(const char *name, const struct stat *st, int type, struct FT
 		say(" -> %.*s", (int)n, value);
 	n = llistxattr(name, names, sizeof(names));
 	for (char *p = names; n > 0 && p < names + n; p += strlen(p) + 1) {
-		ssize_t m = lgetxattr(name, p, value, sizeof(value));
-
 		say(" %s=", p);
+		ssize_t m = lgetxattr(name, p, value, sizeof(value));
 		say_bytes(value, m > 0 ? (size_t)m : 0);
 	}
 	done();
