@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A DNS server for tests on 127.0.0.1, UDP and TCP. Usage: dns.py DIR [PORT]; writes its port to DIR/port and each question
-to DIR/asked. What it answers follows from the first label of the name:
+"""A DNS server for tests on 127.0.0.1, UDP and TCP. Usage: dns.py DIR [PORT [well]]; writes its port to DIR/port and each question
+to DIR/asked. One that is "well" answers A of servfail and silent as well. What it answers follows from the first label of the name:
 
   a-1-2-3-4          A 1.2.3.4 (AAAA: none)      six           AAAA 2001:db8::6 (A: none)
   both               A and AAAA                  alias         CNAME to cdn, to edge, with A
@@ -20,6 +20,7 @@ import time
 
 A, CNAME, SOA, AAAA = 1, 5, 6, 28
 seen = {}
+well = sys.argv[3:] == ["well"]
 
 
 def labels(name):
@@ -58,6 +59,8 @@ def answers(name, kind, tcp):
         cdn, edge = labels("CDN." + domain), labels("edge." + domain)
         out = [record(here, CNAME, cdn), record(cdn, CNAME, edge)]
         return out + ([record(edge, A, address("198.51.100.2"))] if kind == A else []), 0, False
+    if first in ("servfail", "silent") and well:
+        return (a("198.51.100.9") if kind == A else []), 0, False
     if first == "gone":
         return [], 3, False
     if first == "servfail":
@@ -78,7 +81,7 @@ def reply(msg, tcp, log):
     with open(log, "a") as f:
         f.write("%s %s %s\n" % ("tcp" if tcp else "udp", name, {A: "A", AAAA: "AAAA"}.get(kind, kind)))
     first = name.split(".")[0].lower()
-    if first == "silent":
+    if first == "silent" and not well:
         return []
     if first == "garbage":
         return [msg[:2] + b"\x81\x80" + os.urandom(60)]
