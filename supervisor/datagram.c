@@ -51,13 +51,14 @@ bool datagram_name(struct call *c, uint64_t inode, bool peer)
 }
 
 /*
- * Options of the protocols that say how to send or what to tell of what comes, with the values that they have at first. They
+ * Options of the protocols, and the one of sockets that is the internet's only, that say how to send or what to tell of what comes, with the values that they have at first. They
  * change nothing here and are remembered. Others (joining a group is one) the kernel does not know for a stand-in.
  */
 static const struct option {
 	int level, name, value;
 	bool flag; /* 0 or 1 */
 } options[] = {
+	{SOL_SOCKET, SO_REUSEPORT, 0, true}, /* tools of BIND end without it */
 	{IPPROTO_IP, IP_TOS, 0, false},
 	{IPPROTO_IP, IP_TTL, 64, false},
 	{IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT, false},

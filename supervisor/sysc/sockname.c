@@ -115,6 +115,7 @@ const struct sysc sysc_getsockopt = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_DOMAIN)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PROTOCOL)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PEERCRED)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_REUSEPORT)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IPV6)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_UDP))),
 	.handle = handle_getsockopt,
@@ -147,6 +148,7 @@ const struct sysc sysc_setsockopt = {
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_RTHDRDSTOPTS)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_RTHDR)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_DSTOPTS)),
+		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_REUSEPORT)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IP)), SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_IPV6)),
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_UDP))),
 	.handle = handle_setsockopt,
@@ -154,7 +156,8 @@ const struct sysc sysc_setsockopt = {
 	       "TCP "
 	       "repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a least TTL) are "
 	       "refused; "
-	       "SO_PASSPIDFD does not exist; for stand-ins, options of IP and UDP are remembered.",
+	       "SO_PASSPIDFD does not exist; for stand-ins, options of IP and UDP, and SO_REUSEPORT, are "
+	       "remembered.",
 };
 
 #define ROW(call, text)                                                                                      \

@@ -111,6 +111,7 @@ static void options_of(int family)
 	static const struct {
 		int level, name;
 	} list[] = {
+		{SOL_SOCKET, SO_REUSEPORT},
 		{IPPROTO_IP, IP_TOS},
 		{IPPROTO_IP, IP_TTL},
 		{IPPROTO_IP, IP_RECVERR},
