@@ -54,6 +54,12 @@ survives 'rubbish as arguments of every call' garbage
 survives 'long paths, deep directories, rings of links' long_paths
 survives 'long lists of arguments' long_arguments
 
+attack=datagram
+program datagram
+survives 'receiving while descriptors and room change' race_receive
+survives 'answers that nobody reads' full_channel
+survives '10,800 stand-ins for datagram sockets' many
+
 # Where root has no SYS_PTRACE, a caller that changes its user is held for that moment.
 attack=spoil what='callers that never come to the end of a change of their user'
 may_trace() { ((0x$(sed -n 's/^CapPrm:\t//p' /proc/self/status) >> 19 & 1)); }
