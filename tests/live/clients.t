@@ -147,11 +147,11 @@ together() { # together WHAT WANTED SCRIPT
 	esac
 }
 if has redis-server; then
+	redis=$(free_port)
 	together 'redis over TCP and a Unix socket' 'PONG PONG bar' "
-mkdir -p r; redis-server --port $(free_port) --unixsocket $work/r/s --dir r --save '' --daemonize no >r/log & p=\$!
-port=\$(tr '\0' ' ' </proc/\$p/cmdline | sed 's/.*--port \([0-9]*\).*/\1/')
+mkdir -p r; redis-server --port $redis --unixsocket $work/r/s --dir r --save '' --daemonize no >r/log & p=\$!
 for i in \$(seq 50); do redis-cli -s r/s ping >/dev/null 2>&1 && break; sleep 0.1; done
-redis-cli -s r/s set foo bar >/dev/null; echo \$(redis-cli -s r/s ping) \$(redis-cli -p \$port ping) \$(redis-cli -p \$port get foo); kill \$p; wait"
+redis-cli -s r/s set foo bar >/dev/null; echo \$(redis-cli -s r/s ping) \$(redis-cli -p $redis ping) \$(redis-cli -p $redis get foo); kill \$p; wait"
 else
 	skip 'redis over TCP and a Unix socket' 'redis-server is not here'
 fi
