@@ -27,6 +27,7 @@ struct sockets *sockets_new(void)
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_mutex_init(&t->sweeping, NULL);
 	t->sweep_at = SOCKETS_FIRST_SWEEP;
+	t->sweep_at_kept = SOCKETS_FIRST_SWEEP_KEPT;
 	t->files = idset_new();
 	t->diag = sockdiag_new();
 	return t->files && t->diag ? t : NULL;

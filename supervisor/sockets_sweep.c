@@ -58,6 +58,14 @@ static void drop_unheld(struct sockets *t)
 		sockets_drop(t, k);
 }
 
+/* Seldom enough for what is left to be worth it. */
+static size_t next_sweep(size_t left, size_t first)
+{
+	size_t at = left * 2 > first ? left * 2 : first;
+
+	return at > SOCKETS_MAX ? SOCKETS_MAX : at;
+}
+
 /* Under t->sweeping. */
 static void sweep(struct session *s)
 {
@@ -81,9 +89,8 @@ static void sweep(struct session *s)
 	} else {
 		drop_unheld(t);
 	}
-	t->sweep_at = t->count * 2 > SOCKETS_FIRST_SWEEP ? t->count * 2 : SOCKETS_FIRST_SWEEP;
-	if (t->sweep_at > SOCKETS_MAX)
-		t->sweep_at = SOCKETS_MAX;
+	t->sweep_at = next_sweep(t->count, SOCKETS_FIRST_SWEEP);
+	t->sweep_at_kept = next_sweep(t->kept, SOCKETS_FIRST_SWEEP_KEPT);
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -100,7 +107,7 @@ static bool is_due(struct sockets *t)
 	bool due;
 
 	pthread_mutex_lock(&t->lock);
-	due = t->count >= t->sweep_at || t->kept >= sockets_room();
+	due = t->count >= t->sweep_at || t->kept >= t->sweep_at_kept || t->kept >= sockets_room();
 	pthread_mutex_unlock(&t->lock);
 	return due;
 }

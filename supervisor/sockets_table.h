@@ -12,8 +12,13 @@
 
 #include "supervisor/hash.h"
 
-#define SOCKETS_FIRST_SWEEP 64
-#define SOCKETS_MAX	    65536
+/*
+ * A sweep looks at all processes of the machine. Duplicates are worth one early; of a socket without one only the record is
+ * left when its program closes it, and a program that connects again and again leaves one each time.
+ */
+#define SOCKETS_FIRST_SWEEP	 512
+#define SOCKETS_FIRST_SWEEP_KEPT 64
+#define SOCKETS_MAX		 65536
 
 struct sock {
 	uint64_t inode;
@@ -38,9 +43,10 @@ struct sock {
 struct sockets {
 	pthread_mutex_t lock, sweeping;
 	struct sock *table;
-	size_t count, kept, sweep_at; /* kept: of the count, those with a duplicate */
-	size_t standins;	      /* of the count */
-	bool unsure;		      /* a sweep could not look at some process */
+	size_t count, kept; /* kept: of the count, those with a duplicate */
+	size_t sweep_at, sweep_at_kept;
+	size_t standins; /* of the count */
+	bool unsure;	 /* a sweep could not look at some process */
 	struct idset *files;
 	struct sockdiag *diag;
 };
