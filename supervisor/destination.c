@@ -39,7 +39,17 @@ struct by_name {
 	struct net_verdict verdict;
 	uint16_t to_port;
 	char why[96];
+	const struct rule *denied; /* the deny_domain that names the second port of the name's `resolve` */
 };
+
+/* Why the name may not lead to the port that its `resolve` puts in place of the one asked for. */
+static void note_denied(struct by_name *n, const struct host_name *name)
+{
+	uint16_t to = net_resolved_port(n->policy, name, n->addr, n->port);
+
+	if (to != n->port)
+		net_denies_addr(n->policy, n->addr, to, &n->denied);
+}
 
 static bool may_lead(struct by_name *n, const struct host_name *name)
 {
@@ -50,6 +60,7 @@ static bool may_lead(struct by_name *n, const struct host_name *name)
 		return true;
 	snprintf(n->why, sizeof(n->why), "it leads to %s", net_special_name(special));
 	n->seen = *name;
+	note_denied(n, name);
 	return false;
 }
 
@@ -221,7 +232,7 @@ static int refuse(struct call *c, const struct inet_addr *a, const struct by_nam
 		v = n->verdict;
 	/* The name was allowed: the address was not. */
 	if (v.decision == VERDICT_ALLOW)
-		v = (struct net_verdict){.decision = VERDICT_DENY};
+		v = (struct net_verdict){.decision = VERDICT_DENY, .rule = n->denied};
 	by_addr = !n->has_seen || n->why[0];
 	v.why = n->why[0] ? n->why : NULL;
 	net_explain(host, a->port, &v, c->message, sizeof(c->message));
@@ -240,7 +251,8 @@ static int go_instead(struct destination *d, struct inet_addr *a, uint16_t port)
 	return d->len ? 0 : EAFNOSUPPORT;
 }
 
-/* The session's own listener, or nobody: then the kernel is to say so, wherever it asks. Else it is refused. */
+/* The session's own listener, or nobody: then the kernel is to say so, wherever it asks. Else it is refused, and so
+ * is a name that leads to a denied second port: that nobody listens at the first one would hide the rule. */
 static int go_local(struct call *c, struct destination *d, const struct inet_addr *a, const struct by_name *n,
 		    struct net_verdict v)
 {
@@ -251,6 +263,8 @@ static int go_local(struct call *c, struct destination *d, const struct inet_add
 		d->own = true;
 		break;
 	case INET_NOBODY:
+		if (n->denied)
+			return refuse(c, a, n, v);
 		d->len = destination_refuses(d, &d->to);
 		d->instead = true;
 		if (!d->len)

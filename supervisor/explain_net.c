@@ -105,10 +105,21 @@ static bool allows_addr(const struct host_name *name, void *arg)
 	return true;
 }
 
+/* The deny_domain of the address, be it at the second port of a `resolve`; or NULL. */
+static const struct rule *find_denied(const struct question *q)
+{
+	uint16_t to = net_resolved_port(q->policy, &q->name, q->bad_addr, q->port);
+	const struct rule *denied;
+
+	if (!net_denies_addr(q->policy, q->bad_addr, q->port, &denied))
+		net_denies_addr(q->policy, q->bad_addr, to, &denied);
+	return denied;
+}
+
 static void print_rule(const struct question *q, bool refused)
 {
 	char addr[HOST_TEXT_SIZE];
-	const struct rule *denied = NULL;
+	const struct rule *denied;
 
 	if (q->v.rule && (!refused || q->v.decision == VERDICT_DENY)) {
 		answer_rule(q->v.rule);
@@ -119,7 +130,7 @@ static void print_rule(const struct question *q, bool refused)
 				   : "  rule: default (no allow_domain matches)");
 		return;
 	}
-	net_denies_addr(q->policy, q->bad_addr, q->port, &denied);
+	denied = find_denied(q);
 	if (denied)
 		answer_rule(denied);
 	else
