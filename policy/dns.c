@@ -230,13 +230,12 @@ static void shorten(struct dns_answer *a, uint32_t ttl)
 
 static void add_addr(struct dns_answer *a, const uint8_t *data, size_t len)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	uint8_t *to = a->addr[a->n];
 
 	if (a->n == DNS_ADDRS_MAX)
 		return;
 	if (len == 4)
-		memcpy(to, mapped, sizeof(mapped));
+		memcpy(to, host_v4_prefix, sizeof(host_v4_prefix));
 	memcpy(to + 16 - len, data, len);
 	/* An IPv4 address in the other one's clothes is none of either. */
 	if (len == 4 || !host_is_v4(to))

@@ -12,6 +12,7 @@
 
 #include "policy/host.h"
 
+#define DNS_PORT	53
 #define DNS_NAME_MAX	255
 #define DNS_ADDRS_MAX	32
 #define DNS_ALIASES_MAX 8

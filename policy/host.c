@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+const uint8_t host_v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 bool host_is_v4(const uint8_t addr[16])
 {
-	return memcmp(addr, mapped, sizeof(mapped)) == 0;
+	return memcmp(addr, host_v4_prefix, sizeof(host_v4_prefix)) == 0;
 }
 
 char *host_format_addr(const uint8_t addr[16], bool brackets, char *buf)
@@ -105,7 +105,7 @@ static bool parse_numeric_v4(const char *s, uint8_t addr[16])
 		if (len == 0)
 			return false;
 	}
-	memcpy(addr, mapped, sizeof(mapped));
+	memcpy(addr, host_v4_prefix, sizeof(host_v4_prefix));
 	for (unsigned i = 0; i < 4; i++)
 		addr[12 + i] = (uint8_t)(sum >> (24 - 8 * i));
 	return true;
@@ -281,7 +281,7 @@ static const char *parse_plain_addr(const char *text, size_t len, uint8_t addr[1
 	buf[len] = '\0';
 	if (v6)
 		return inet_pton(AF_INET6, buf, addr) == 1 ? NULL : "not an IPv6 address";
-	memcpy(addr, mapped, sizeof(mapped));
+	memcpy(addr, host_v4_prefix, sizeof(host_v4_prefix));
 	return inet_pton(AF_INET, buf, addr + 12) == 1 ? NULL : "not an IP address (IPv6 stands in brackets)";
 }
 

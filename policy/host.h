@@ -36,6 +36,9 @@ struct host_net {
 	uint16_t port_lo, port_hi; /* 0,0: any */
 };
 
+/* What stands before the four bytes of an IPv4 address. */
+extern const uint8_t host_v4_prefix[12];
+
 /* Canonical form of a name or an IP literal in any spelling (127.1, 0x7f000001, [::1], ::1). */
 const char *host_canonicalise(const char *text, size_t len, struct host_name *out);
 

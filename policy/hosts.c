@@ -22,14 +22,13 @@ static const char blanks[] = " \t\r\v\f";
 
 static bool parse_addr(const char *text, size_t len, uint8_t addr[16])
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	char buf[INET6_ADDRSTRLEN];
 
 	if (len == 0 || len >= sizeof(buf))
 		return false;
 	memcpy(buf, text, len);
 	buf[len] = '\0';
-	memcpy(addr, mapped, sizeof(mapped));
+	memcpy(addr, host_v4_prefix, sizeof(host_v4_prefix));
 	return inet_pton(AF_INET, buf, addr + 12) == 1 || inet_pton(AF_INET6, buf, addr) == 1;
 }
 

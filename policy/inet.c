@@ -10,15 +10,16 @@
 /* What the kernel wants of a sockaddr_in6: it may end before the scope (RFC 2133). */
 #define V6_MIN offsetof(struct sockaddr_in6, sin6_scope_id)
 
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+const uint8_t inet_loopback4[16] = {[10] = 0xff, 0xff, 127, [15] = 1};
+const uint8_t inet_loopback6[16] = {[15] = 1};
 
 static void parse_v4(const void *bytes, struct inet_addr *out)
 {
 	struct sockaddr_in in;
 
 	memcpy(&in, bytes, sizeof(in));
-	memcpy(out->addr, mapped, sizeof(mapped));
-	memcpy(out->addr + sizeof(mapped), &in.sin_addr, 4);
+	memcpy(out->addr, host_v4_prefix, sizeof(host_v4_prefix));
+	memcpy(out->addr + sizeof(host_v4_prefix), &in.sin_addr, 4);
 	out->port = ntohs(in.sin_port);
 }
 
@@ -68,16 +69,14 @@ socklen_t inet_make(const struct inet_addr *a, int family, struct sockaddr_stora
 	}
 	if (family != AF_INET || !host_is_v4(a->addr))
 		return 0;
-	memcpy(&in.sin_addr, a->addr + sizeof(mapped), 4);
+	memcpy(&in.sin_addr, a->addr + sizeof(host_v4_prefix), 4);
 	memcpy(out, &in, sizeof(in));
 	return sizeof(in);
 }
 
 bool inet_is_loopback(const uint8_t addr[16])
 {
-	static const uint8_t v6[16] = {[15] = 1};
-
-	return host_is_v4(addr) ? addr[12] == 127 : memcmp(addr, v6, 16) == 0;
+	return host_is_v4(addr) ? addr[12] == 127 : memcmp(addr, inet_loopback6, 16) == 0;
 }
 
 bool inet_is_any(const uint8_t addr[16])

@@ -25,6 +25,9 @@ int inet_parse(const void *bytes, size_t len, int family, struct inet_addr *out)
 /* The address as a sockaddr for a socket of this family. Returns its length, 0 when it has none (an IPv6 address for AF_INET). */
 socklen_t inet_make(const struct inet_addr *a, int family, struct sockaddr_storage *out);
 
+/* 127.0.0.1 and ::1 */
+extern const uint8_t inet_loopback4[16], inet_loopback6[16];
+
 bool inet_is_loopback(const uint8_t addr[16]);
 bool inet_is_any(const uint8_t addr[16]);
 

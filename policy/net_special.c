@@ -4,8 +4,6 @@
 #include "policy/inet.h"
 #include "policy/net_private.h"
 
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
 /* IPv4 prefixes are counted from the front of the mapped form, as those of host_net_matches(). */
 #define V4(a, b, c, d, bits)                                                                                 \
 	{                                                                                                    \
@@ -58,7 +56,7 @@ bool net_carries_v4(const uint8_t addr[16], uint8_t v4[16])
 		return false;
 	for (size_t i = 0; i < sizeof(carriers) / sizeof(*carriers); i++)
 		if (host_net_matches(&carriers[i].net, addr, 0)) {
-			memcpy(v4, mapped, sizeof(mapped));
+			memcpy(v4, host_v4_prefix, sizeof(host_v4_prefix));
 			memcpy(v4 + 12, addr + carriers[i].at, 4);
 			return true;
 		}

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "policy/inet.h"
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -69,7 +71,6 @@ static void read_line(struct resolvconf *c, const char *p, const char *end)
 
 void resolvconf_parse(const char *bytes, size_t len, const char *host, struct resolvconf *out)
 {
-	static const uint8_t local[16] = {[10] = 0xff, 0xff, 127, [15] = 1};
 	const char *p = bytes, *end = bytes + len;
 	const char *dot = host ? strchr(host, '.') : NULL;
 
@@ -85,7 +86,7 @@ void resolvconf_parse(const char *bytes, size_t len, const char *host, struct re
 		p = eol + 1;
 	}
 	if (!out->n_servers)
-		memcpy(out->server[out->n_servers++], local, sizeof(local));
+		memcpy(out->server[out->n_servers++], inet_loopback4, sizeof(inet_loopback4));
 }
 
 bool resolvconf_is_search(const struct resolvconf *c, const struct host_name *name, bool *whole)

@@ -49,10 +49,11 @@ static size_t address_size(uint8_t type, uint8_t first)
 static bool read_address(uint8_t type, const uint8_t *at, size_t size, struct host_name *out)
 {
 	char text[HOST_TEXT_SIZE];
-	uint8_t addr[16] = {[10] = 0xff, [11] = 0xff};
+	uint8_t addr[16];
 
 	if (type == ADDRESS_NAME)
 		return !host_canonicalise((const char *)at + 1, size - 1, out);
+	memcpy(addr, host_v4_prefix, sizeof(host_v4_prefix));
 	memcpy(type == ADDRESS_V4 ? addr + 12 : addr, at, size);
 	host_format_addr(addr, true, text);
 	return !host_canonicalise(text, strlen(text), out);

@@ -23,6 +23,7 @@
 #include "supervisor/audit_node.h"
 #include "supervisor/audit_repeat.h"
 #include "supervisor/audit_sink.h"
+#include "supervisor/clock.h"
 #include "supervisor/message.h"
 
 #define QUEUE_LIMIT (1024 * 1024)
@@ -79,14 +80,6 @@ struct job {
 	uint64_t repeat;
 	struct drops drops;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 /* Until the time, of the monotonic clock. */
 static int cond_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, uint64_t ms)
@@ -194,7 +187,7 @@ static bool queue_has_room(const struct audit *a, size_t size, size_t limit)
 
 static bool queue_wait(struct audit *a, size_t size, size_t limit)
 {
-	uint64_t from = now_ms(), by = from + a->wait_left;
+	uint64_t from = clock_ms(), by = from + a->wait_left;
 
 	if (!a->started || size > limit)
 		return false;
@@ -203,7 +196,7 @@ static bool queue_wait(struct audit *a, size_t size, size_t limit)
 		if (cond_wait_until(&a->room, &a->lock, by) == ETIMEDOUT)
 			break;
 	a->waiting--;
-	uint64_t spent = now_ms() - from;
+	uint64_t spent = clock_ms() - from;
 	a->wait_left -= spent < a->wait_left ? spent : a->wait_left;
 	bool room = queue_has_room(a, size, limit);
 	/* Less than the clock can tell must not be waited for again and again. */
@@ -230,13 +223,13 @@ void audit_emit(struct audit *a, const struct event *e)
 		return;
 	struct audit_node *n = audit_node_event(e, &a->key);
 	pthread_mutex_lock(&a->lock);
-	if (n && e->denied && repeat_count(&a->repeats, n, now_ms())) {
+	if (n && e->denied && repeat_count(&a->repeats, n, clock_ms())) {
 		/* No room needed. The writer knows when the window ends: it was woken when it began. */
 	} else if (n && (queue_has_room(a, n->size, QUEUE_LIMIT) ||
 			 (e->denied && queue_wait(a, n->size, QUEUE_LIMIT)))) {
 		queue_push(a, n);
 		if (e->denied)
-			repeat_track(&a->repeats, n, now_ms());
+			repeat_track(&a->repeats, n, clock_ms());
 		n = NULL;
 	} else {
 		drop_count(a, e->denied ? &a->drops.denied : &a->drops.allowed, 1);
@@ -272,7 +265,7 @@ static bool job_take(struct audit *a, struct job *j)
 {
 	struct repeat_slot s;
 	struct audit_node *n = a->head;
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
 	memset(j, 0, sizeof(*j));
 	if ((a->drops.allowed || a->drops.denied || a->drops.records) &&
@@ -345,7 +338,7 @@ static void job_drop(struct audit *a, const struct job *j)
 static bool writer_pause(struct audit *a, int error)
 {
 	pthread_mutex_lock(&a->lock);
-	bool late = a->closing && now_ms() >= a->close_by;
+	bool late = a->closing && clock_ms() >= a->close_by;
 	if (!late && error != -EAGAIN && !a->error_told) {
 		message_warn(a->messages, "audit trail %s: %s; trying again", a->sink.name, strerror(-error));
 		a->error_told = true;
@@ -471,7 +464,7 @@ void audit_close(struct audit *a)
 		return;
 	pthread_mutex_lock(&a->lock);
 	a->closing = true;
-	a->close_by = now_ms() + CLOSE_MS;
+	a->close_by = clock_ms() + CLOSE_MS;
 	pthread_cond_signal(&a->work);
 	pthread_cond_broadcast(&a->room);
 	uint64_t by = a->close_by + SYNC_MS;

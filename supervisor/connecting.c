@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "supervisor/clock.h"
 #include "supervisor/crew.h"
 #include "supervisor/flights.h"
 #include "supervisor/gateway.h"
@@ -132,7 +133,7 @@ static bool check_own(struct flight *f)
 		return check_own(f);
 	}
 	f->held_back = true;
-	f->retry_at = flights_now() + RETRY_MS;
+	f->retry_at = clock_ms() + RETRY_MS;
 	return true;
 }
 
@@ -146,7 +147,7 @@ void connecting_retry(struct flight *f)
 		return;
 	}
 	if (a == INET_SOCKET && full) {
-		f->retry_at = flights_now() + RETRY_MS;
+		f->retry_at = clock_ms() + RETRY_MS;
 		return;
 	}
 	let_in(f->fd);
@@ -233,7 +234,7 @@ static uint64_t deadline_of(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, &len) < 0 || (tv.tv_sec == 0 && tv.tv_usec == 0))
 		return 0;
-	return flights_now() + (uint64_t)tv.tv_sec * 1000 + (uint64_t)(tv.tv_usec + 999) / 1000;
+	return clock_ms() + (uint64_t)tv.tv_sec * 1000 + (uint64_t)(tv.tv_usec + 999) / 1000;
 }
 
 void connecting_begin(struct sockcall *sc, const struct destination *d)
@@ -266,8 +267,7 @@ static void interrupt(struct call *c, struct flight *f)
 {
 	bool timed = f->deadline;
 
-	free(f->call);
-	f->call = NULL;
+	flight_leave_call(f);
 	f->deadline = 0;
 	flights_add(f); /* it goes on without the caller */
 	if (timed)
@@ -297,16 +297,14 @@ void connecting_resume(struct call *c, void *arg)
 		return;
 	case FLIGHT_LATE:
 		rc = -f->late;
-		free(f->call);
-		f->call = NULL;
+		flight_leave_call(f);
 		flights_add(f);
 		call_error(c, -rc);
 		return;
 	case FLIGHT_READY:
 		break;
 	}
-	free(f->call);
-	f->call = NULL;
+	flight_leave_call(f);
 	rc = connect_now(f->fd, &f->d.to, f->d.len, &waits);
 	/* Another that waited for the same was told first. */
 	settle(c, f, rc == -EISCONN ? 0 : rc, true);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/dns.h"
 #include "policy/inet.h"
 #include "policy/net.h"
 #include "supervisor/gateway.h"
@@ -18,11 +19,6 @@
 OWN_CALLS(OWN_SUPERVISOR, OWN(getsockopt), OWN(getsockname), OWN(getpeername),
 	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)), OWN(bind), OWN(close));
-
-#define DNS_PORT 53
-
-static const uint8_t loopback4[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
-static const uint8_t loopback6[16] = {[15] = 1};
 
 /* --- By name --- */
 
@@ -89,7 +85,7 @@ static bool try_name(const struct host_name *name, bool refused, void *arg)
 
 /* --- By who listens --- */
 
-static bool is_own_inode(struct session *s, uint64_t inode)
+bool destination_is_own(struct session *s, uint64_t inode)
 {
 	return inode && sockets_kind(s, inode) == SOCKETS_INET;
 }
@@ -99,7 +95,7 @@ enum inet_answer destination_listener(struct session *s, const struct destinatio
 	uint64_t inode;
 	enum inet_answer a = inetdiag_listener(s->inetdiag, &d->end, &inode, full);
 
-	return a == INET_SOCKET && !is_own_inode(s, inode) ? INET_UNKNOWN : a;
+	return a == INET_SOCKET && !destination_is_own(s, inode) ? INET_UNKNOWN : a;
 }
 
 static int port_of(const struct sockaddr_storage *a)
@@ -140,7 +136,7 @@ socklen_t destination_refuses(const struct destination *d, struct sockaddr_stora
 		*p = make_refusing(v4 ? AF_INET : AF_INET6);
 	a.port = (uint16_t)*p;
 	pthread_mutex_unlock(&lock);
-	memcpy(a.addr, v4 ? loopback4 : loopback6, 16);
+	memcpy(a.addr, v4 ? inet_loopback4 : inet_loopback6, 16);
 	return a.port == (uint16_t)-1 ? 0 : inet_make(&a, d->family, to);
 }
 
@@ -148,15 +144,12 @@ struct holder {
 	uint64_t inode;
 	bool found;
 };
-static _Thread_local struct holder *wanted;
 
-static void note_held(struct session *s, uint64_t inode)
+static void note_held(struct session *s, uint64_t inode, void *arg)
 {
-	wanted->found |= inode == wanted->inode;
-}
+	struct holder *h = arg;
 
-static void note_shut(struct session *s, pid_t pid)
-{
+	h->found |= inode == h->inode;
 }
 
 /* Does a process of the session have the socket? */
@@ -164,8 +157,7 @@ static bool is_held(struct session *s, uint64_t inode)
 {
 	struct holder h = {.inode = inode};
 
-	wanted = &h;
-	return sockheld_each(s, note_held, note_shut) && h.found;
+	return sockheld_each(s, note_held, NULL, &h) && h.found;
 }
 
 static bool end_of(int fd, bool peer, struct inet_end *end)
@@ -286,7 +278,7 @@ static bool is_gateway(struct call *c, struct destination *d, struct inet_addr *
 		d->dns = d->instead = d->len != 0;
 		return d->dns;
 	}
-	return proxy && a->port == proxy && memcmp(a->addr, loopback4, 16) == 0;
+	return proxy && a->port == proxy && memcmp(a->addr, inet_loopback4, 16) == 0;
 }
 
 static int decide(struct call *c, struct destination *d, struct inet_addr *a)
@@ -329,7 +321,7 @@ int destination_find(struct sockcall *sc, struct destination *d)
 		return rc;
 	/* No address at all is this machine; so that it is said in records. */
 	if (inet_is_any(a.addr))
-		memcpy(a.addr, host_is_v4(a.addr) ? loopback4 : loopback6, 16);
+		memcpy(a.addr, host_is_v4(a.addr) ? inet_loopback4 : inet_loopback6, 16);
 	d->len = inet_make(&a, d->family, &d->to);
 	return decide(sc->c, d, &a);
 }

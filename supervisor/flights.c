@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/clock.h"
 #include "supervisor/crew.h"
 #include "supervisor/ident.h"
 #include "supervisor/lockdown.h"
@@ -34,14 +35,6 @@ struct flights {
 	uint64_t sweep_at;    /* 0: nothing to sweep for */
 };
 
-uint64_t flights_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 struct flights *flights_new(void)
 {
 	struct flights *t = calloc(1, sizeof(*t));
@@ -57,6 +50,12 @@ struct flights *flights_new(void)
 		return NULL;
 	}
 	return t;
+}
+
+void flight_leave_call(struct flight *f)
+{
+	free(f->call);
+	f->call = NULL;
 }
 
 void flight_free(struct flight *f)
@@ -98,11 +97,10 @@ static bool hand_back(struct flights *t, struct flight *f, enum flight_news news
 /* The caller is gone; others may have the socket. */
 static void leave_alone(struct flights *t, struct flight *f)
 {
-	free(f->call);
-	f->call = NULL;
+	flight_leave_call(f);
 	pthread_mutex_lock(&t->lock);
 	t->sweep_after = FIRST_SWEEP_MS;
-	t->sweep_at = flights_now() + TICK_MS;
+	t->sweep_at = clock_ms() + TICK_MS;
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -145,7 +143,7 @@ static struct flight *first(struct flights *t)
 /* all: also those of which nothing was heard. */
 static void look(struct flights *t, bool all)
 {
-	uint64_t now = flights_now();
+	uint64_t now = clock_ms();
 	struct flight *next;
 
 	for (struct flight *f = first(t); f; f = next) {
@@ -159,7 +157,7 @@ static void look(struct flights *t, bool all)
 
 static void sweep_when_due(struct flights *t, struct session *s)
 {
-	uint64_t now = flights_now();
+	uint64_t now = clock_ms();
 	bool due, kept;
 
 	pthread_mutex_lock(&t->lock);
@@ -192,7 +190,7 @@ static int pause_of(struct flights *t)
 {
 	bool calls = false, held_back = false;
 	int tick = (int)tick_of(t);
-	uint64_t now = flights_now();
+	uint64_t now = clock_ms();
 	int ms = -1;
 
 	pthread_mutex_lock(&t->lock);
@@ -227,7 +225,7 @@ static void *watch_main(void *arg)
 	ident_begin_thread(start.s, start.maker);
 	for (;;) {
 		int n = epoll_wait(t->epoll, e, 64, pause_of(t));
-		uint64_t now = flights_now();
+		uint64_t now = clock_ms();
 		bool all = now >= last + tick_of(t);
 
 		for (int i = 0; i < n; i++) {
@@ -302,7 +300,7 @@ void flights_add(struct flight *f)
 		t->first = f;
 		if (!t->sweep_at) {
 			t->sweep_after = FIRST_SWEEP_MS;
-			t->sweep_at = flights_now() + FIRST_SWEEP_MS;
+			t->sweep_at = clock_ms() + FIRST_SWEEP_MS;
 		}
 		eventfd_write(t->kick, 1);
 	}
@@ -320,7 +318,7 @@ void flights_expect_close(struct session *s)
 
 	pthread_mutex_lock(&t->lock);
 	if (run(t, s)) {
-		uint64_t soon = flights_now() + FIRST_SWEEP_MS;
+		uint64_t soon = clock_ms() + FIRST_SWEEP_MS;
 
 		t->sweep_after = FIRST_SWEEP_MS;
 		if (!t->sweep_at || t->sweep_at > soon)

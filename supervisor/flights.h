@@ -46,13 +46,13 @@ struct flights *flights_new(void);
 
 /* Takes over f (from malloc) and watches. Without a thread (memory is short) it is given up as a failed connection. */
 void flights_add(struct flight *f);
+/* Its caller is answered, or gone. */
+void flight_leave_call(struct flight *f);
 /* Closes and frees. */
 void flight_free(struct flight *f);
 
 /* A socket is bound and not used: when its program closes it, its port has to be free again soon. */
 void flights_expect_close(struct session *s);
-
-uint64_t flights_now(void); /* ms */
 
 /* What the thread calls; made in connecting.c. For a call, in a worker; takes over the flight (arg): */
 void connecting_resume(struct call *c, void *arg);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/inet.h"
 #include "supervisor/audit.h"
 #include "supervisor/fdpass.h"
 #include "supervisor/front.h"
@@ -271,7 +272,7 @@ socklen_t gateway_dns_address(const struct session *s, int family, struct sockad
 	}
 	if (!l->dns_len[0])
 		return 0;
-	mapped.sin6_addr = (struct in6_addr){{{[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}}};
+	memcpy(&mapped.sin6_addr, inet_loopback4, 16);
 	memcpy(to, &mapped, sizeof(mapped));
 	return sizeof(mapped);
 }

@@ -19,9 +19,10 @@
 #include "policy/host.h"
 #include "policy/inet.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/nlquery.h"
 #include "supervisor/proctcp.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(sendto), OWN(recvfrom), OWN(close));
+OWN_CALLS(OWN_SUPERVISOR, OWN(close));
 
 struct inetdiag {
 	pthread_mutex_t lock;
@@ -71,16 +72,6 @@ void inetdiag_free(struct inetdiag *d)
 	free(d);
 }
 
-/* The kernel has answered when the question is sent. */
-static ssize_t ask(int fd, const void *question, size_t len, union answer *a)
-{
-	while (recv(fd, a, sizeof(*a), MSG_DONTWAIT) >= 0)
-		; /* what was left of an earlier one */
-	if (send(fd, question, len, MSG_DONTWAIT) != (ssize_t)len)
-		return -1;
-	return recv(fd, a, sizeof(*a), MSG_DONTWAIT);
-}
-
 bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16])
 {
 	bool v4 = host_is_v4(addr), local = false;
@@ -98,7 +89,7 @@ bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16])
 	memcpy(q.addr, addr + 16 - len, len);
 	q.head.nlmsg_len = (uint32_t)(offsetof(struct route_question, addr) + len);
 	pthread_mutex_lock(&d->lock);
-	n = d->route >= 0 ? ask(d->route, &q, q.head.nlmsg_len, &a) : -1;
+	n = d->route >= 0 ? nlquery(d->route, &q, q.head.nlmsg_len, &a, sizeof(a)) : -1;
 	pthread_mutex_unlock(&d->lock);
 	if (n >= (ssize_t)NLMSG_LENGTH(sizeof(struct rtmsg)) && a.head.nlmsg_type == RTM_NEWROUTE)
 		local = ((struct rtmsg *)NLMSG_DATA(&a.head))->rtm_type == RTN_LOCAL;
@@ -134,7 +125,7 @@ static int ask_one(struct inetdiag *d, const struct question *q, struct inet_dia
 	if (d->diag < 0)
 		return -1;
 	pthread_mutex_lock(&d->lock);
-	n = ask(d->diag, q, sizeof(*q), &a);
+	n = nlquery(d->diag, q, sizeof(*q), &a, sizeof(a));
 	pthread_mutex_unlock(&d->lock);
 	if (n < 0 || !NLMSG_OK(&a.head, n))
 		return -1;
@@ -161,7 +152,7 @@ static bool knows_tcp(struct inetdiag *d)
 		fill(&q, AF_INET, &none, NULL);
 		q.head.nlmsg_flags |= NLM_F_DUMP;
 		q.req.idiag_states = 1 << TCP_LISTEN;
-		n = ask(d->diag, &q, sizeof(q), &a);
+		n = nlquery(d->diag, &q, sizeof(q), &a, sizeof(a));
 		d->works = n > 0 && NLMSG_OK(&a.head, n) && a.head.nlmsg_type != NLMSG_ERROR;
 		d->tried = true;
 	}

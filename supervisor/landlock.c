@@ -43,62 +43,63 @@ static void allow_core_files(int ruleset, const struct config *config)
 			      LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG);
 }
 
+/* With the scopes, and only as far as that kernel knows the structure. The ruleset, or -errno. */
+static int make_ruleset(int abi, struct compat_landlock_ruleset_attr *attr)
+{
+	size_t size = sizeof(attr->handled_access_fs);
+	long ruleset;
+
+	if (abi >= 4)
+		size = 2 * sizeof(uint64_t);
+	if (abi >= LANDLOCK_ABI_SCOPES) {
+		attr->scoped = COMPAT_LANDLOCK_SCOPE_ABSTRACT | COMPAT_LANDLOCK_SCOPE_SIGNAL;
+		size = sizeof(*attr);
+	}
+	ruleset = syscall(SYS_landlock_create_ruleset, attr, size, 0);
+	return ruleset < 0 ? -errno : (int)ruleset;
+}
+
+/* Takes over the ruleset. 0 or -errno. */
+static int enforce(int ruleset)
+{
+	int rc = syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
+
+	close(ruleset);
+	return rc;
+}
+
 int landlock_restrict(int abi, const struct config *core_files)
 {
 	struct compat_landlock_ruleset_attr attr = {.handled_access_fs = WRITE_RIGHTS};
-	size_t size = sizeof(attr.handled_access_fs);
-	long ruleset;
-	int rc = 0;
+	int ruleset;
 
 	if (abi >= 2)
 		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_REFER;
-	if (abi >= 4) {
+	if (abi >= 4)
 		attr.handled_access_net = COMPAT_LANDLOCK_NET_BIND_TCP | COMPAT_LANDLOCK_NET_CONNECT_TCP;
-		size = 2 * sizeof(uint64_t);
-	}
-	if (abi >= LANDLOCK_ABI_SCOPES) {
-		attr.scoped = COMPAT_LANDLOCK_SCOPE_ABSTRACT | COMPAT_LANDLOCK_SCOPE_SIGNAL;
-		size = sizeof(attr);
-	}
-	ruleset = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+	ruleset = make_ruleset(abi, &attr);
 	if (ruleset < 0)
-		return -errno;
+		return ruleset;
 	/* ioctl(TIOCGPTPEER) opens a terminal's slave; openpty(3) uses it. */
-	allow((int)ruleset, "/dev/pts", LANDLOCK_ACCESS_FS_WRITE_FILE);
+	allow(ruleset, "/dev/pts", LANDLOCK_ACCESS_FS_WRITE_FILE);
 	if (core_files)
-		allow_core_files((int)ruleset, core_files);
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		rc = -errno;
-	close((int)ruleset);
-	return rc;
+		allow_core_files(ruleset, core_files);
+	return enforce(ruleset);
 }
 
 int landlock_shut(int abi)
 {
 	struct compat_landlock_ruleset_attr attr = {.handled_access_fs = COMPAT_LANDLOCK_FS_ABI_1};
-	size_t size = sizeof(attr.handled_access_fs);
-	long ruleset;
-	int rc = 0;
+	int ruleset;
 
 	if (abi >= 2)
 		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_REFER;
 	if (abi >= 3)
 		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_TRUNCATE;
-	if (abi >= 4) {
+	if (abi >= 4)
 		attr.handled_access_net = COMPAT_LANDLOCK_NET_BIND_TCP;
-		size = 2 * sizeof(uint64_t);
-	}
 	if (abi >= 5)
 		attr.handled_access_fs |= COMPAT_LANDLOCK_FS_IOCTL_DEV;
-	if (abi >= LANDLOCK_ABI_SCOPES) {
-		attr.scoped = COMPAT_LANDLOCK_SCOPE_ABSTRACT | COMPAT_LANDLOCK_SCOPE_SIGNAL;
-		size = sizeof(attr);
-	}
-	ruleset = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
-	if (ruleset < 0)
-		return -errno;
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		rc = -errno;
-	close((int)ruleset);
-	return rc;
+	ruleset = make_ruleset(abi, &attr);
+	return ruleset < 0 ? ruleset : enforce(ruleset);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "policy/policy.h"
+#include "supervisor/clock.h"
 #include "supervisor/jsonw.h"
 #include "supervisor/outfd.h"
 #include "supervisor/siphash.h"
@@ -53,14 +54,6 @@ struct message {
 	char *trail;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 static struct timespec timespec_of(uint64_t ms)
 {
 	return (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
@@ -87,7 +80,7 @@ struct message *message_open(int fd, const char *trail)
 	pthread_condattr_destroy(&attr);
 	siphash_key_make(&m->key);
 	m->tokens = BURST;
-	m->refilled = now_ms();
+	m->refilled = clock_ms();
 	return m;
 }
 
@@ -193,7 +186,7 @@ void message_refusal(struct message *m, const char *text, const char *suggestion
 	uint64_t hash = siphash(&m->key, text, strlen(text));
 
 	pthread_mutex_lock(&m->lock);
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 	enum seen seen = seen_add(m, hash);
 	if (seen != SEEN_BEFORE &&
 	    (seen == SEEN_FULL || !token_take(m, now) || !queue_add(m, line_make(text, suggestion))))
@@ -255,7 +248,7 @@ static char *line_next(struct message *m)
 		m->count--;
 		return line;
 	}
-	if (due && (m->closing || due <= now_ms()))
+	if (due && (m->closing || due <= clock_ms()))
 		return summary_take(m);
 	if (m->closing)
 		return NULL;
@@ -271,7 +264,7 @@ static char *line_next(struct message *m)
 static bool message_gives_up(struct message *m)
 {
 	pthread_mutex_lock(&m->lock);
-	bool r = m->closing && now_ms() >= m->close_by;
+	bool r = m->closing && clock_ms() >= m->close_by;
 	pthread_mutex_unlock(&m->lock);
 	return r;
 }
@@ -349,7 +342,7 @@ void message_close(struct message *m)
 		return;
 	pthread_mutex_lock(&m->lock);
 	m->closing = true;
-	m->close_by = now_ms() + CLOSE_MS;
+	m->close_by = clock_ms() + CLOSE_MS;
 	pthread_cond_signal(&m->work);
 	struct timespec by = timespec_of(m->close_by + 5 * POLL_MS);
 	int r = 0;

@@ -10,18 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/dns.h"
 #include "supervisor/lockdown.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(fstat), OWN(read), OWN(close), OWN_IF(fcntl, ARG_IS(1, F_GETFL)));
-
-#define PORT_DNS 53
 
 /* An interface by its number: names would have to be asked for. */
 static bool parse_v6(char *text, struct sockaddr_in6 *to)
 {
 	char *scope = strchr(text, '%');
 
-	*to = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(PORT_DNS)};
+	*to = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(DNS_PORT)};
 	if (scope) {
 		*scope++ = '\0';
 		to->sin6_scope_id = (uint32_t)strtoul(scope, NULL, 10);
@@ -31,8 +30,8 @@ static bool parse_v6(char *text, struct sockaddr_in6 *to)
 
 static bool parse_v4(const char *text, int family, struct sockaddr_storage *to)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(PORT_DNS)};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(PORT_DNS)};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(DNS_PORT)};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(DNS_PORT)};
 
 	if (inet_pton(AF_INET, text, &in.sin_addr) != 1)
 		return false;

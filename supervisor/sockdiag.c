@@ -12,8 +12,9 @@
 #include <sys/socket.h>
 
 #include "supervisor/lockdown.h"
+#include "supervisor/nlquery.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(sendto), OWN(recvfrom), OWN(openat), OWN(fstat), OWN(read), OWN(close));
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(fstat), OWN(read), OWN(close));
 
 struct sockdiag {
 	pthread_mutex_t lock;
@@ -76,9 +77,7 @@ uint64_t sockdiag_other_end(struct sockdiag *d, uint64_t inode)
 	if (d->fd < 0)
 		return 0;
 	pthread_mutex_lock(&d->lock);
-	/* The kernel has answered when the question is sent. */
-	if (send(d->fd, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q))
-		peer = peer_in(&answer, recv(d->fd, &answer, sizeof(answer), MSG_DONTWAIT));
+	peer = peer_in(&answer, nlquery(d->fd, &q, sizeof(q), &answer, sizeof(answer)));
 	pthread_mutex_unlock(&d->lock);
 	return peer;
 }

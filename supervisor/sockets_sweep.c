@@ -4,7 +4,7 @@
 #include "supervisor/sockets_table.h"
 #include "supervisor/sockheld.h"
 
-static void mark_held(struct session *s, uint64_t inode)
+static void mark_held(struct session *s, uint64_t inode, void *arg)
 {
 	struct sock *k;
 
@@ -15,7 +15,7 @@ static void mark_held(struct session *s, uint64_t inode)
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 
-static void mark_hidden(struct session *s, pid_t pid)
+static void mark_hidden(struct session *s, pid_t pid, void *arg)
 {
 	struct sock *k, *next;
 
@@ -81,7 +81,7 @@ static void sweep(struct session *s)
 		k->hidden = false;
 	}
 	pthread_mutex_unlock(&t->lock);
-	listed = sockheld_each(s, mark_held, mark_hidden);
+	listed = sockheld_each(s, mark_held, mark_hidden, NULL);
 	pthread_mutex_lock(&t->lock);
 	if (!listed || t->unsure) {
 		drop_doubtful(t, false);

@@ -17,8 +17,9 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(readlinkat))
 
 struct visit {
 	struct session *s;
-	void (*held)(struct session *s, uint64_t inode);
-	void (*shut)(struct session *s, pid_t pid);
+	void (*held)(struct session *s, uint64_t inode, void *arg);
+	void (*shut)(struct session *s, pid_t pid, void *arg); /* or NULL */
+	void *arg;
 };
 
 static bool is_gone(int err)
@@ -43,7 +44,7 @@ static bool visit_numbers(struct visit *v, DIR *d)
 		if (n < 9 || strncmp(link, "socket:[", 8) != 0)
 			continue;
 		link[n] = '\0';
-		v->held(v->s, strtoull(link + 8, NULL, 10));
+		v->held(v->s, strtoull(link + 8, NULL, 10), v->arg);
 	}
 	return true;
 }
@@ -89,15 +90,15 @@ static bool visit_member(pid_t pid, void *arg)
 {
 	struct visit *v = arg;
 
-	if (!visit(v, pid) && !visit_as_itself(v, pid))
-		v->shut(v->s, pid);
+	if (!visit(v, pid) && !visit_as_itself(v, pid) && v->shut)
+		v->shut(v->s, pid, v->arg);
 	return true;
 }
 
-bool sockheld_each(struct session *s, void (*held)(struct session *s, uint64_t inode),
-		   void (*shut)(struct session *s, pid_t pid))
+bool sockheld_each(struct session *s, void (*held)(struct session *s, uint64_t inode, void *arg),
+		   void (*shut)(struct session *s, pid_t pid, void *arg), void *arg)
 {
-	struct visit v = {s, held, shut};
+	struct visit v = {s, held, shut, arg};
 
 	return member_each(s, visit_member, &v);
 }

@@ -12,10 +12,10 @@
 struct session;
 
 /*
- * Calls held() for each socket of each member, by its inode, and shut() for each member that nobody here may look at: one
+ * Calls held() for each socket of each member, by its inode, and shut(), if there is one, for each member that nobody here may look at: one
  * whose program's file may not be read, or that is about to change its user. False: the members could not be listed.
  */
-bool sockheld_each(struct session *s, void (*held)(struct session *s, uint64_t inode),
-		   void (*shut)(struct session *s, pid_t pid));
+bool sockheld_each(struct session *s, void (*held)(struct session *s, uint64_t inode, void *arg),
+		   void (*shut)(struct session *s, pid_t pid, void *arg), void *arg);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 
 #include "supervisor/caps.h"
@@ -22,7 +21,7 @@
 #include "supervisor/resolve.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pread64), OWN(pwrite64),
-	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx), OWN_READ_LIMIT);
+	  OWN(process_vm_readv), OWN(process_vm_writev), OWN(newfstatat), OWN(statx));
 
 /* Set once process_vm_readv was refused outright (older Docker profiles): then /proc/TID/mem is tried first. */
 static atomic_bool vm_calls_refused;
@@ -389,40 +388,6 @@ int tracee_fd(struct call *c, int fd)
 	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
 	pin = open_proc(c, name, O_PATH);
 	return pin == -ENOENT ? -EBADF : pin;
-}
-
-static bool is_free(struct call *c, rlim_t number)
-{
-	char name[48];
-	struct stat st;
-
-	snprintf(name, sizeof(name), "%d/fd/%llu", c->tid, (unsigned long long)number);
-	return fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
-}
-
-bool tracee_has_free(struct call *c, int number)
-{
-	struct rlimit limit;
-
-	return prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) == 0 && (rlim_t)number < limit.rlim_cur &&
-	       is_free(c, (rlim_t)number);
-}
-
-bool tracee_has_free_number(struct call *c)
-{
-	struct rlimit limit;
-	char name[48];
-	struct stat st;
-
-	snprintf(name, sizeof(name), "%d/fd", c->tid);
-	if (prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) < 0 || fstatat(c->s->proc, name, &st, 0) < 0 ||
-	    (rlim_t)st.st_size < limit.rlim_cur)
-		return true;
-	/* Descriptors beyond a limit that was lowered count, too, so look at each number below it. */
-	for (rlim_t n = 0; n < limit.rlim_cur; n++)
-		if (is_free(c, n))
-			return true;
-	return false;
 }
 
 /* Takes over fd. */

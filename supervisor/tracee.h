@@ -44,10 +44,11 @@ int tracee_fd(struct call *c, int fd);
 /* The open flags of the caller's descriptor (O_PATH among them), or -EBADF. */
 int tracee_fd_flags(struct call *c, int fd);
 /*
- * Whether the caller has a number left for another descriptor: creating and truncating cannot be taken back. The kernel
- * before 6.2 does not tell how many it has: then true, and it shows only afterwards.
+ * Whether the caller has numbers left for n more descriptors: creating and truncating cannot be taken back, nor can the first
+ * of two. Where that cannot be known, true, and so for one on kernels before 6.2, where it takes long to find out: it shows
+ * only afterwards.
  */
-bool tracee_has_free_number(struct call *c);
+bool tracee_has_free_numbers(struct call *c, unsigned n);
 /* Whether the caller has nothing at this number and may have something there. */
 bool tracee_has_free(struct call *c, int number);
 /* The inode number of the caller's descriptor when it is a socket, else 0. */

@@ -74,7 +74,7 @@ static void next(struct dial *d)
 
 static void ready(struct watch *w, uint32_t events)
 {
-	struct dial *d = (struct dial *)((char *)w - offsetof(struct dial, watch));
+	struct dial *d = container_of(w, struct dial, watch);
 	int err = 0, fd = w->fd;
 	socklen_t len = sizeof(err);
 
@@ -93,7 +93,7 @@ static void ready(struct watch *w, uint32_t events)
 
 static void expired(struct timer *t)
 {
-	struct dial *d = (struct dial *)((char *)t - offsetof(struct dial, timer));
+	struct dial *d = container_of(t, struct dial, timer);
 
 	d->err = ETIMEDOUT;
 	close_watch(d);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/inet.h"
 #include "supervisor/gateway/ownaddr.h"
 
 /* Of what does not come from a server. */
@@ -49,12 +50,10 @@ static bool by_file(struct lookup *l)
 /* RFC 6761: never asked of a server. */
 static bool by_itself(struct lookup *l)
 {
-	static const uint8_t v4[16] = {[10] = 0xff, 0xff, 127, [15] = 1}, v6[16] = {[15] = 1};
-
 	if (!host_is_localhost(&l->name))
 		return false;
-	add(l, v4);
-	add(l, v6);
+	add(l, inet_loopback4);
+	add(l, inet_loopback6);
 	return true;
 }
 
@@ -92,7 +91,7 @@ static void judge(struct lookup *l)
 
 static void on_answer(struct asker *asker, int status, const struct dns_answer *answer)
 {
-	struct lookup *l = (struct lookup *)((char *)asker - offsetof(struct lookup, asker));
+	struct lookup *l = container_of(asker, struct lookup, asker);
 
 	l->status = status;
 	if (status == 0) {
@@ -104,7 +103,7 @@ static void on_answer(struct asker *asker, int status, const struct dns_answer *
 
 static void on_fresh(struct fresh *w)
 {
-	struct lookup *l = (struct lookup *)((char *)w - offsetof(struct lookup, fresh));
+	struct lookup *l = container_of(w, struct lookup, fresh);
 
 	l->status = 0;
 	l->answer = (struct dns_answer){.ttl = TTL};
@@ -192,7 +191,7 @@ static void on_one(struct lookup *l)
 {
 	struct resolving *r = (struct resolving *)(l->type == DNS_A ? l : l - 1);
 
-	r = (struct resolving *)((char *)r - offsetof(struct resolving, both));
+	r = container_of(r, struct resolving, both);
 	if (--r->waiting == 0)
 		on_both(r);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "supervisor/clock.h"
 #include "supervisor/lockdown.h"
 
 OWN_CALLS(OWN_GATEWAY, OWN(epoll_ctl), OWN_OLD(epoll_wait, epoll_pwait), OWN(close));
@@ -67,14 +68,6 @@ void loop_drop(struct loop *l, struct watch *w)
 			l->batch[i].data.ptr = NULL;
 }
 
-uint64_t loop_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void unlink_timer(struct loop *l, struct timer *t)
 {
 	*(t->prev ? &t->prev->next : &l->first) = t->next;
@@ -92,7 +85,7 @@ void loop_timer(struct loop *l, struct timer *t, unsigned ms)
 		unlink_timer(l, t);
 	if (ms == 0)
 		return;
-	t->at = loop_now() + ms;
+	t->at = clock_ms() + ms;
 	before = l->last;
 	while (before && before->at > t->at)
 		before = before->prev;
@@ -108,14 +101,14 @@ static int until_timer(const struct loop *l)
 
 	if (!l->first)
 		return -1;
-	now = loop_now();
+	now = clock_ms();
 	return l->first->at <= now ? 0 : (int)(l->first->at - now);
 }
 
 /* Those that are due now: one that is set meanwhile waits for the next turn. */
 static void run_timers(struct loop *l)
 {
-	uint64_t now = loop_now();
+	uint64_t now = clock_ms();
 
 	while (l->first && l->first->at <= now && !l->ended) {
 		struct timer *t = l->first;

@@ -5,7 +5,11 @@
 #define CORDON_GATEWAY_LOOP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What a watch, timer or the like is a member of. */
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 struct loop;
 
@@ -30,7 +34,6 @@ int loop_change(struct loop *l, struct watch *w, uint32_t events);
 void loop_drop(struct loop *l, struct watch *w);
 /* Sets or moves it. ms 0: takes it away. */
 void loop_timer(struct loop *l, struct timer *t, unsigned ms);
-uint64_t loop_now(void); /* ms */
 /* Until loop_end(). */
 void loop_run(struct loop *l);
 void loop_end(struct loop *l);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/host.h"
 #include "supervisor/lockdown.h"
 
 OWN_CALLS(OWN_GATEWAY, OWN(sendto), OWN(recvfrom));
@@ -51,7 +52,6 @@ struct ownaddr *ownaddr_new(struct loop *loop)
 
 static void add(struct ownaddr *o, const struct nlmsghdr *h)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	const struct ifaddrmsg *m = NLMSG_DATA(h);
 	const struct rtattr *a = IFA_RTA(m);
 	int len = (int)IFA_PAYLOAD(h);
@@ -64,7 +64,7 @@ static void add(struct ownaddr *o, const struct nlmsghdr *h)
 
 		if (!own || (n != 4 && n != 16) || o->n == OWNADDR_MAX)
 			continue;
-		memcpy(o->addr[o->n], mapped, sizeof(mapped));
+		memcpy(o->addr[o->n], host_v4_prefix, sizeof(host_v4_prefix));
 		memcpy(o->addr[o->n] + 16 - n, RTA_DATA(a), n);
 		o->n++;
 	}

@@ -52,7 +52,7 @@ static void resume_accepting(struct proxy *p)
 
 static void pause_over(struct timer *t)
 {
-	resume_accepting((struct proxy *)((char *)t - offsetof(struct proxy, pause)));
+	resume_accepting(container_of(t, struct proxy, pause));
 }
 
 static void list_add(struct proxy *p, struct client *c)
@@ -158,7 +158,7 @@ static void read_request(struct client *c)
 
 static void client_ready(struct watch *w, uint32_t events)
 {
-	struct client *c = (struct client *)((char *)w - offsetof(struct client, watch));
+	struct client *c = container_of(w, struct client, watch);
 
 	if (c->state == CLIENT_READS)
 		read_request(c);
@@ -170,7 +170,7 @@ static void client_ready(struct watch *w, uint32_t events)
 
 static void client_expired(struct timer *t)
 {
-	client_close((struct client *)((char *)t - offsetof(struct client, timer)));
+	client_close(container_of(t, struct client, timer));
 }
 
 /* Takes over fd. */
@@ -208,7 +208,7 @@ static bool make_room(struct proxy *p)
 
 static void accept_some(struct watch *w, uint32_t events)
 {
-	struct proxy *p = (struct proxy *)((char *)w - offsetof(struct proxy, listener));
+	struct proxy *p = container_of(w, struct proxy, listener);
 
 	for (int i = 0; i < ACCEPTS_TURN; i++) {
 		int fd;

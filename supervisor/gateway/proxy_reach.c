@@ -124,7 +124,7 @@ static void refuse_failed(struct client *c, const char *what, int err)
 
 static void relay_done(struct relay *r, bool reset)
 {
-	struct client *c = (struct client *)((char *)r - offsetof(struct client, relay));
+	struct client *c = container_of(r, struct client, relay);
 
 	if (reset || c->tunnel)
 		client_close(c);
@@ -204,7 +204,7 @@ static void parent_refuses(struct client *c, int status)
 
 static void parent_ready(struct watch *w, uint32_t events)
 {
-	struct client *c = (struct client *)((char *)w - offsetof(struct client, server));
+	struct client *c = container_of(w, struct client, server);
 	ssize_t n = recv(w->fd, c->answer + c->n_answer, HTTP_HEAD_MAX - c->n_answer, MSG_DONTWAIT);
 	struct http_scan scan = {0};
 	int end, status;
@@ -230,8 +230,7 @@ static void parent_ready(struct watch *w, uint32_t events)
 /* The timer of a client ends it; what it waits for here is to be told. */
 static void parent_is_late(struct timer *t)
 {
-	refuse_failed((struct client *)((char *)t - offsetof(struct client, timer)),
-		      "the parent proxy does not answer", ETIMEDOUT);
+	refuse_failed(container_of(t, struct client, timer), "the parent proxy does not answer", ETIMEDOUT);
 }
 
 static void ask_parent(struct client *c)
@@ -263,7 +262,7 @@ static void ask_parent(struct client *c)
 
 static void on_dialled(struct dial *d, int fd)
 {
-	struct client *c = (struct client *)((char *)d - offsetof(struct client, dial));
+	struct client *c = container_of(d, struct client, dial);
 
 	if (fd < 0) {
 		refuse_failed(c, c->parent ? "the parent proxy cannot be reached" : "the connection failed",

@@ -110,7 +110,7 @@ static void refuse(struct query *query)
 
 static void on_found(struct lookup *l)
 {
-	struct query *query = (struct query *)((char *)l - offsetof(struct query, lookup));
+	struct query *query = container_of(l, struct query, lookup);
 	struct report r = {.bind.blocked = l->blocked};
 
 	if (l->status) {
@@ -134,7 +134,7 @@ static void on_found(struct lookup *l)
 
 static void on_fresh(struct fresh *w)
 {
-	struct query *query = (struct query *)((char *)w - offsetof(struct query, fresh));
+	struct query *query = container_of(w, struct query, fresh);
 	struct gateway *g = query->peer->g;
 
 	if (net_decide_name(g->policy, &query->host, 0).decision != VERDICT_ALLOW) {

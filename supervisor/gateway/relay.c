@@ -229,7 +229,7 @@ static void go_on(struct relay *r, bool ok)
 
 static void ready(struct watch *w, uint32_t events)
 {
-	struct relay_end *e = (struct relay_end *)((char *)w - offsetof(struct relay_end, watch));
+	struct relay_end *e = container_of(w, struct relay_end, watch);
 	struct relay *r = e->relay;
 	enum relay_side side = e == &r->end[RELAY_PROGRAM] ? RELAY_PROGRAM : RELAY_SERVER;
 	struct relay_flow *f = &r->from[side];

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "supervisor/clock.h"
 #include "supervisor/gateway/query.h"
 #include "supervisor/gateway/stub_conn.h"
 #include "supervisor/lockdown.h"
@@ -45,7 +46,7 @@ struct stub {
 
 static void channel_answer(struct peer *p, const uint8_t *msg, size_t len)
 {
-	struct channel *c = (struct channel *)((char *)p - offsetof(struct channel, peer));
+	struct channel *c = container_of(p, struct channel, peer);
 
 	send(c->w.fd, msg, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -100,14 +101,14 @@ void stub_expect(struct stub *s, uint16_t port)
 {
 	if (conns_expect(s->conns, port))
 		return;
-	s->expected[s->next_expected] = (struct expected){port, loop_now() + EXPECTED_MS};
+	s->expected[s->next_expected] = (struct expected){port, clock_ms() + EXPECTED_MS};
 	s->next_expected = (s->next_expected + 1) % EXPECTED;
 }
 
 static bool was_expected(struct stub *s, uint16_t port)
 {
 	for (size_t i = 0; i < EXPECTED; i++)
-		if (s->expected[i].port == port && port && s->expected[i].until > loop_now()) {
+		if (s->expected[i].port == port && port && s->expected[i].until > clock_ms()) {
 			s->expected[i].port = 0;
 			return true;
 		}
@@ -138,13 +139,13 @@ static void on_listener(struct stub *s, int fd)
 static void on_v4(struct watch *w, uint32_t events)
 {
 	(void)events;
-	on_listener((struct stub *)((char *)w - offsetof(struct stub, listener[0])), w->fd);
+	on_listener(container_of(w, struct stub, listener[0]), w->fd);
 }
 
 static void on_v6(struct watch *w, uint32_t events)
 {
 	(void)events;
-	on_listener((struct stub *)((char *)w - offsetof(struct stub, listener[1])), w->fd);
+	on_listener(container_of(w, struct stub, listener[1]), w->fd);
 }
 
 struct stub *stub_new(struct gateway *g)

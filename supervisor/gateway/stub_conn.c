@@ -73,7 +73,7 @@ static void end(struct conn *c)
 
 static void on_idle(struct timer *t)
 {
-	end((struct conn *)((char *)t - offsetof(struct conn, idle)));
+	end(container_of(t, struct conn, idle));
 }
 
 /* Not here and now: somebody up the stack still holds it. */
@@ -111,7 +111,7 @@ static void send_out(struct conn *c)
 
 static void conn_answer(struct peer *p, const uint8_t *msg, size_t len)
 {
-	struct conn *c = (struct conn *)((char *)p - offsetof(struct conn, peer));
+	struct conn *c = container_of(p, struct conn, peer);
 	uint8_t *out = c->broken ? NULL : realloc(c->out, c->out_len + 2 + len);
 
 	if (!out) {

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include "policy/hosts.h"
+#include "supervisor/clock.h"
 #include "supervisor/gateway/control.h"
 #include "supervisor/gateway/upstream.h"
 #include "supervisor/hostfile.h"
@@ -65,7 +66,7 @@ static void on_looked(void *arg)
 	struct fresh *w;
 
 	f->asking = false;
-	f->at = loop_now();
+	f->at = clock_ms();
 	while ((w = f->waiting)) {
 		sysfiles_forget(w);
 		w->ready(w);
@@ -76,7 +77,7 @@ void sysfiles_wait(struct sysfiles *f, struct fresh *w)
 {
 	struct report r = {.kind = REPORT_CHECK};
 
-	if (f->at && loop_now() - f->at < FRESH_MS) {
+	if (f->at && clock_ms() - f->at < FRESH_MS) {
 		w->link = NULL;
 		w->ready(w);
 		return;

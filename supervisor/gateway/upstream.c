@@ -62,7 +62,7 @@ static void set_timer(struct upstream *u)
 
 static void on_timer(struct timer *t)
 {
-	struct upstream *u = (struct upstream *)((char *)t - offsetof(struct upstream, timer));
+	struct upstream *u = container_of(t, struct upstream, timer);
 
 	ares_process_fd(u->ares, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
 	set_timer(u);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/dns.h"
 #include "supervisor/datagram.h"
 #include "supervisor/gateway.h"
 #include "supervisor/judge.h"
@@ -22,8 +23,6 @@ OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SO
 	  OWN_IF(socketpair, ARG_IS(0, AF_UNIX)), OWN(connect), OWN(bind), OWN(getsockname), OWN(getpeername),
 	  OWN(fstat), OWN(close), OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)),
 	  OWN_IF(fcntl, ARG_IS(1, F_SETFL)));
-
-#define PORT_DNS 53
 
 /* One end for the program, the other for the gateway, which waits in none. */
 static int make_pair(struct call *c, int end[2])
@@ -154,7 +153,7 @@ static int find_route(struct standin *st, const struct standin_addr *to)
 /* The stub answers whatever lies between here and the server that is asked. */
 static bool is_question(const struct standin_addr *to, int rc)
 {
-	return rc != -EINVAL && rc != -EAFNOSUPPORT && *port_of((struct standin_addr *)to) == htons(PORT_DNS);
+	return rc != -EINVAL && rc != -EAFNOSUPPORT && *port_of((struct standin_addr *)to) == htons(DNS_PORT);
 }
 
 /* Seen in a trail of everything. Resolvers sort addresses by such connects, and nothing is sent: no refusal. */

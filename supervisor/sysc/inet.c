@@ -95,7 +95,7 @@ static bool names_port(const struct sockcall *sc)
 /* Sockets that share a port by SO_REUSEPORT share what comes: no one outside of the session has agreed to that. */
 static bool is_own_listener(uint64_t inode, void *arg)
 {
-	return sockets_kind(arg, inode) == SOCKETS_INET;
+	return destination_is_own(arg, inode);
 }
 
 static bool shares_with_stranger(struct call *c, int fd, const struct sockaddr *sa, socklen_t len)

@@ -57,7 +57,7 @@ static void handle_mq_open(struct call *c)
 		return;
 	}
 	/* As the kernel: an empty name, then the number, then the queue. */
-	if (c->path[0][0] && !tracee_has_free_number(c)) {
+	if (c->path[0][0] && !tracee_has_free_numbers(c, 1)) {
 		call_error(c, EMFILE);
 		return;
 	}

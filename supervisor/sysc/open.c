@@ -100,7 +100,7 @@ static void give(struct call *c, int fd, const struct object *o, int flags)
 /* The kernel looks for a number before it looks at the path. */
 static void fail(struct call *c, int err)
 {
-	path_copy_failed(c, tracee_has_free_number(c) ? -err : -EMFILE);
+	path_copy_failed(c, tracee_has_free_numbers(c, 1) ? -err : -EMFILE);
 }
 
 /* Opens the judged pin, in a way that may be waited for, and answers. */
@@ -142,7 +142,7 @@ static void open_judged(struct call *c, const struct object *o, int flags, int r
 {
 	if (rc)
 		judge_answer(c, rc);
-	else if ((flags & O_TRUNC) && !tracee_has_free_number(c))
+	else if ((flags & O_TRUNC) && !tracee_has_free_numbers(c, 1))
 		fail(c, EMFILE);
 	else
 		open_pin(c, o, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
@@ -190,7 +190,7 @@ static int create(struct call *c, const struct opening *q, struct entry *e, int 
 	struct entry_verdict ev;
 	int rc, fd;
 
-	if (!tracee_has_free_number(c))
+	if (!tracee_has_free_numbers(c, 1))
 		return -EMFILE;
 	rc = change_judge(c, ACCESS_CREATE, e, &ev, false, change_check_absent, 0);
 	if (rc == EEXIST)
@@ -372,7 +372,7 @@ static bool lacks_number(struct call *c, uint64_t path)
 {
 	int rc;
 
-	if (tracee_has_free_number(c))
+	if (tracee_has_free_numbers(c, 1))
 		return false;
 	rc = tracee_path(c, path, c->path[0]);
 	if (rc == -EPERM)

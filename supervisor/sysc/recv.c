@@ -46,8 +46,14 @@ struct receipt {
 	char buf[ROOM_MAX];
 };
 
-/* False: answered. */
-static struct receipt *begin(struct call *c)
+static void end(struct receipt *r)
+{
+	close(r->fd);
+	free(r);
+}
+
+/* NULL: answered. */
+static struct receipt *begin(struct call *c, int flags)
 {
 	uint64_t inode = tracee_socket_inode(c, call_int(c, 0));
 	struct receipt *r;
@@ -69,13 +75,13 @@ static struct receipt *begin(struct call *c)
 		free(r);
 		return NULL;
 	}
+	/* Nothing is ever in the queue of errors. */
+	if (flags & MSG_ERRQUEUE) {
+		end(r);
+		call_error(c, EAGAIN);
+		return NULL;
+	}
 	return r;
-}
-
-static void end(struct receipt *r)
-{
-	close(r->fd);
-	free(r);
 }
 
 /* One message. None is empty: without one the other end is closed, and so the gateway gone. */
@@ -170,14 +176,6 @@ static int write_name(struct call *c, struct receipt *r, uint64_t length)
 	return rc < 0 ? rc : tracee_write(c, length, &from.len, sizeof(from.len));
 }
 
-/* Nothing is ever in the queue of errors. */
-static bool wants_errors(struct call *c, int flags)
-{
-	if (flags & MSG_ERRQUEUE)
-		call_error(c, EAGAIN);
-	return flags & MSG_ERRQUEUE;
-}
-
 static void answer(struct call *c, struct receipt *r, ssize_t n, int rc)
 {
 	if (rc == -ESRCH)
@@ -194,13 +192,9 @@ static void handle_recvfrom(struct call *c)
 	struct receipt *r;
 	int flags = call_int(c, 3), rc = 0;
 
-	r = begin(c);
+	r = begin(c, flags);
 	if (!r)
 		return;
-	if (wants_errors(c, flags)) {
-		end(r);
-		return;
-	}
 	r->want.iov[0] = (struct iovec){(void *)(uintptr_t)c->arg[1], c->arg[2]};
 	r->want.n = 1;
 	r->want.room = c->arg[2];
@@ -279,13 +273,9 @@ static void handle_recvmsg(struct call *c)
 	struct receipt *r;
 	ssize_t n;
 
-	r = begin(c);
+	r = begin(c, flags);
 	if (!r)
 		return;
-	if (wants_errors(c, flags)) {
-		end(r);
-		return;
-	}
 	n = receive_message(c, r, c->arg[1], flags, true);
 	if (n == ENDED)
 		end(r);
@@ -375,13 +365,9 @@ static void handle_recvmmsg(struct call *c)
 	struct limit l = {0};
 	ssize_t n;
 
-	r = begin(c);
+	r = begin(c, flags);
 	if (!r)
 		return;
-	if (wants_errors(c, flags)) {
-		end(r);
-		return;
-	}
 	rc = copy_limit(c, &l);
 	n = rc < 0 ? rc : receive_all(c, r, flags, &l);
 	if (n == ENDED) {

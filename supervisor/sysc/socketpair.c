@@ -2,13 +2,7 @@
  * socketpair(2). No datagram socket that can name its destination exists inside, so that send and sendmsg need no judging: a
  * Unix datagram pair is made as a seqpacket pair, which keeps message bounds and cannot name anyone.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,39 +14,10 @@
 #include "supervisor/sockets.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socketpair, ARG_IS(0, AF_UNIX)), OWN(openat), OWN(close), OWN(fstat),
-	  OWN(geteuid), OWN(getegid), OWN_READDIR, OWN_READ_LIMIT);
+OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socketpair, ARG_IS(0, AF_UNIX)), OWN(close), OWN(fstat), OWN(geteuid),
+	  OWN(getegid));
 
 #define TYPE_MASK 0xf
-
-/*
- * Has the caller room for two more descriptors? One that was given cannot be taken back when the second finds none. Where
- * that cannot be known, it has.
- */
-static bool has_room(struct call *c)
-{
-	struct rlimit lim;
-	struct dirent *e;
-	rlim_t used = 0;
-	char name[32];
-	DIR *d;
-	int fd;
-
-	snprintf(name, sizeof(name), "%d/fd", c->tid);
-	if (prlimit(c->tid, RLIMIT_NOFILE, NULL, &lim) < 0)
-		return true;
-	fd = openat(c->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return true;
-	}
-	while ((e = readdir(d)))
-		used += isdigit((unsigned char)e->d_name[0]) && strtoul(e->d_name, NULL, 10) < lim.rlim_cur;
-	closedir(d);
-	return used + 2 <= lim.rlim_cur;
-}
 
 static uint64_t inode_of(int fd)
 {
@@ -86,7 +51,7 @@ static void handle_socketpair(struct call *c)
 	/* Tried before the caller has them: an address that cannot be written must not leave descriptors behind. */
 	rc = tracee_write(c, c->arg[3], number, sizeof(number));
 	if (rc == 0)
-		rc = has_room(c) ? note_pair(c, pair) : -EMFILE;
+		rc = tracee_has_free_numbers(c, 2) ? note_pair(c, pair) : -EMFILE;
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		number[i] = notify_add_fd(c->s->listener, c->id, pair[i], type & SOCK_CLOEXEC);
 		rc = number[i] < 0 ? number[i] : 0;

@@ -5,16 +5,7 @@
 #include <string.h>
 
 #include "policy/dns.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 /* Of one of the two types only, as in an answer. */
 static int is_one_type(const struct dns_answer *a, uint16_t type)

@@ -8,16 +8,7 @@
 #include <string.h>
 
 #include "policy/host.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_name(const char *text, size_t len)
 {

@@ -5,21 +5,12 @@
 #include <string.h>
 
 #include "policy/hosts.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 struct question {
 	const struct hosts *h;
 	const uint8_t *addr;
 };
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
 
 static bool is_addr(const uint8_t addr[16], void *arg)
 {

@@ -9,16 +9,7 @@
 
 #include "policy/http.h"
 #include "policy/parent.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static int count(const char *text, const char *name)
 {

@@ -8,16 +8,7 @@
 
 #include "policy/inet.h"
 #include "policy/net.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_kind(const uint8_t addr[16])
 {

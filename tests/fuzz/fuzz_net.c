@@ -8,17 +8,8 @@
 #include <string.h>
 
 #include "policy/net.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/unit/naive_net.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
 
 static const char *getvar(const char *name, void *arg)
 {

@@ -5,16 +5,7 @@
 #include <string.h>
 
 #include "policy/socks.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "broken: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_request(const uint8_t *data, size_t size)
 {

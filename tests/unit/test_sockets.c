@@ -20,6 +20,7 @@
 #include "supervisor/ident.h"
 #include "supervisor/session.h"
 #include "supervisor/sockets.h"
+#include "tests/unit/other_process.h"
 
 static struct session session = {.proc = -1};
 
@@ -130,30 +131,6 @@ static void test_dead(void **state)
 	assert_int_equal(sockets_get(&session, inode), -ENOENT);
 }
 
-/* A member, with all descriptors that are open now. */
-static pid_t start(bool shut)
-{
-	int ready[2];
-	char byte;
-	pid_t pid;
-
-	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_DUMPABLE, !shut);
-		close(ready[1]);
-		close(ready[0]);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 0);
-	close(ready[0]);
-	return pid;
-}
-
 static void test_beside_a_shut_process(void **state)
 {
 	uint64_t last;
@@ -170,8 +147,7 @@ static void test_beside_a_shut_process(void **state)
 	fd = sockets_get(&session, last);
 	assert_true(fd >= 0);
 	close(fd);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	stop(pid);
 	sockets_sweep(&session);
 	assert_int_equal(sockets_get(&session, last), -ENOENT);
 }
@@ -190,8 +166,7 @@ static void test_of_a_shut_process(void **state)
 	fd = sockets_get(&session, inode);
 	assert_true(fd >= 0);
 	close(fd);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	stop(pid);
 }
 
 /* Held ones stay, and too many of them are refused. */
@@ -224,8 +199,7 @@ static void test_held(void **state)
 	copy = sockets_get(&session, inode);
 	assert_true(copy >= 0);
 	close(copy);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	stop(pid);
 	setrlimit(RLIMIT_NOFILE, &was);
 }
 

@@ -23,6 +23,7 @@
 #include "supervisor/nameserver.h"
 #include "supervisor/sockets.h"
 #include "supervisor/standin.h"
+#include "tests/unit/other_process.h"
 
 static struct session session = {.proc = -1};
 
@@ -117,36 +118,6 @@ static void test_many_dead(void **state)
 	}
 	assert_false(is_known(first));
 	sockets_drop_all(&session);
-}
-
-/* A member, with all descriptors that are open now. */
-static pid_t start(bool shut)
-{
-	int ready[2];
-	char byte;
-	pid_t pid;
-
-	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_DUMPABLE, !shut);
-		close(ready[1]);
-		close(ready[0]);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 0);
-	close(ready[0]);
-	return pid;
-}
-
-static void stop(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 static void limit_descriptors(rlim_t n, struct rlimit *was)

@@ -1,0 +1,60 @@
+/* Which descriptor numbers a caller has left. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/lockdown.h"
+#include "supervisor/tracee.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(newfstatat), OWN_READDIR, OWN_READ_LIMIT);
+
+bool tracee_has_free(struct call *c, int number)
+{
+	struct rlimit limit;
+	struct stat st;
+	char name[48];
+
+	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, number);
+	return prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) == 0 && (rlim_t)number < limit.rlim_cur &&
+	       fstatat(c->s->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/* How many of the numbers below limit are taken. 0 where that cannot be known. */
+static rlim_t count_numbers(struct call *c, const char *name, rlim_t limit)
+{
+	int fd = openat(c->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	rlim_t used = 0;
+
+	while (d && (e = readdir(d)))
+		used += isdigit((unsigned char)e->d_name[0]) && strtoul(e->d_name, NULL, 10) < limit;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	return used;
+}
+
+bool tracee_has_free_numbers(struct call *c, unsigned n)
+{
+	struct rlimit limit;
+	char name[32];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%d/fd", c->tid);
+	if (prlimit(c->tid, RLIMIT_NOFILE, NULL, &limit) < 0)
+		return true;
+	/* The size is how many there are. */
+	if (fstatat(c->s->proc, name, &st, 0) == 0 && (st.st_size || n == 1) &&
+	    (rlim_t)st.st_size + n <= limit.rlim_cur)
+		return true;
+	/* Those beyond a limit that was lowered count, too. */
+	return count_numbers(c, name, limit.rlim_cur) + n <= limit.rlim_cur;
+}
