@@ -26,7 +26,7 @@ struct bytes {
 };
 
 /* Op names in records: "read", "write", "create", "delete", "rename", "link", "metadata", "exec",
- * "connect", "bind", "socket", "resolve", "signal", "trace", "device", "ipc", "syscall". */
+ * "connect", "bind", "socket", "send", "resolve", "signal", "trace", "device", "ipc", "syscall". */
 struct event {
 	const char *syscall;  /* static */
 	const char *op;	      /* static */

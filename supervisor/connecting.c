@@ -14,9 +14,9 @@
 #include "supervisor/crew.h"
 #include "supervisor/flights.h"
 #include "supervisor/gateway.h"
-#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/pending.h"
+#include "supervisor/refusal.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(connect), OWN(shutdown), OWN(getsockname), OWN(getsockopt), OWN(close),
 	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
@@ -175,7 +175,7 @@ static void note_connected(struct flight *f)
 static void refuse_stranger(struct call *c, struct flight *f)
 {
 	shutdown(f->fd, SHUT_RDWR);
-	judge_refuse(c, "connect", "default", EPERM,
+	refusal_firm(c, "connect", "default", EPERM,
 		     "Connection blocked by network allowlist: another took the place of the session's own "
 		     "listener");
 	flight_free(f);

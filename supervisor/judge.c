@@ -17,6 +17,7 @@
 #include "supervisor/mqueue.h"
 #include "supervisor/procname.h"
 #include "supervisor/quiet.h"
+#include "supervisor/refusal.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(statx), OWN_FACCESSAT,
@@ -43,39 +44,10 @@ bool judge_is_write(enum access a)
 	return false;
 }
 
-static void begin_event(struct call *c, const char *op, const char *name, size_t len)
-{
-	c->event.syscall = c->sysc->name;
-	c->event.op = op;
-	if (!c->event.path.bytes) {
-		c->event.path.bytes = name;
-		c->event.path.len = len;
-	}
-}
-
-/* Marks the event as refused. Returns what the handler gets. */
-static int refused(struct call *c, int err)
-{
-	if (c->s->log_only && c->event.message) {
-		char text[sizeof(c->message)];
-
-		policy_say_would(c->event.message, text, sizeof(text));
-		memcpy(c->message, text, sizeof(text));
-		c->event.message = c->message;
-	}
-	c->event.denied = true;
-	c->event.err = err;
-	c->recorded = true;
-	return c->s->log_only ? 0 : err;
-}
-
 int judge_refuse(struct call *c, const char *op, const char *rule, int err, const char *message)
 {
-	begin_event(c, op, NULL, 0);
-	c->event.rule = NULL;
-	c->event.rule_name = rule;
-	c->event.message = message;
-	return refused(c, err);
+	refusal_firm(c, op, rule, err, message);
+	return refusal_made(c, err);
 }
 
 void judge_answer(struct call *c, int rc)
@@ -128,7 +100,7 @@ int judge_refuse_by(struct call *c, const struct request *q, const struct verdic
 		c->event.message = c->message;
 		c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
 	}
-	return refused(c, native ? native : EPERM);
+	return refusal_made(c, native ? native : EPERM);
 }
 
 /* A fact about an existing object that refuses a change whatever the path rules say. */
@@ -169,7 +141,7 @@ static int refuse_builtin(struct call *c, enum access a, const char *name, size_
 		c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
 	}
 	c->event.message = c->message;
-	return refused(c, EPERM);
+	return refusal_made(c, EPERM);
 }
 
 /* /PID of a procfs: members are free (the kernel's own checks remain), strangers show what "ps" shows. Returns 1
@@ -194,7 +166,7 @@ static int judge_proc(struct call *c, enum access a, const char *inner, bool own
 		return 0;
 	c->event.rule_name = "process isolation (built-in)";
 	/* The kernel's own answer for a process that may not be looked into; "ps" and "top" expect it. */
-	return refused(c, EACCES);
+	return refusal_made(c, EACCES);
 }
 
 /* What the mount alone decides. Returns 1 when that is nothing. */
@@ -382,7 +354,7 @@ int judge_object(struct call *c, enum access a, struct object *o, int accmode)
 	}
 	if (tracee_check(c) < 0)
 		return JUDGE_GONE;
-	begin_event(c, access_name(a), o->name, o->len);
+	refusal_begin(c, access_name(a), o->name, o->len);
 	if (o->len == 0)
 		return nameless_judge(c, a, o, accmode);
 	rc = judge_mount(c, a, o->st.stx_mnt_id, o->name);
@@ -402,7 +374,7 @@ int judge_place(struct call *c, const struct object *o)
 
 	if (tracee_check(c) < 0)
 		return JUDGE_GONE;
-	begin_event(c, access_name(ACCESS_READ), o->name, o->len);
+	refusal_begin(c, access_name(ACCESS_READ), o->name, o->len);
 	if (o->len == 0)
 		return o->foreign ? nameless_judge(c, ACCESS_READ, o, O_RDONLY) : 0;
 	rc = judge_mount(c, ACCESS_READ, o->st.stx_mnt_id, o->name);
@@ -464,7 +436,7 @@ int judge_entry(struct call *c, enum access a, const struct entry *e, struct ent
 	ev->in_own_area = false;
 	if (tracee_check(c) < 0)
 		return JUDGE_GONE;
-	begin_event(c, access_name(a), e->name, e->len);
+	refusal_begin(c, access_name(a), e->name, e->len);
 	if (e->len == 0) /* in a directory that is gone; the kernel says the same */
 		return e->dir.foreign ? nameless_judge(c, a, &e->dir, O_RDWR) : ENOENT;
 	rc = judge_mount(c, a, e->dir.st.stx_mnt_id, e->name);

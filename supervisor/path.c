@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "supervisor/caps.h"
-#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/refusal.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(getxattr), OWN(fstatfs), OWN(statx), OWN(getegid), OWN(getgroups));
@@ -128,7 +128,7 @@ void path_copy_failed(struct call *c, int rc)
 		call_gone(c);
 		return;
 	}
-	judge_refuse(
+	refusal_firm(
 		c, c->sysc->op, "unreadable caller (built-in)", EPERM,
 		"a call was refused: the kernel lets nobody read this program's memory or descriptors (it "
 		"changed its user and did not run exec since, or may be executed but not read)");

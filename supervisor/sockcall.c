@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/refusal.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
@@ -17,9 +20,26 @@ OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)),
 
 void sockcall_refuse(struct call *c, const char *op, int err, const char *message)
 {
-	int rc = judge_refuse(c, op, "network closed (built-in)", err, message);
+	if (strcmp(op, "socket") == 0) {
+		snprintf(c->host, sizeof(c->host), "family %d, type %d, protocol %d", call_int(c, 0),
+			 call_int(c, 1) & SOCKCALL_TYPE_MASK, call_int(c, 2));
+		c->event.target = (struct bytes){c->host, strlen(c->host)};
+	}
+	call_error(c, refusal_firm(c, op, SOCKCALL_RULE, err, message));
+}
 
-	call_error(c, rc ? rc : err);
+/* ping tries one of two types after the other, of one protocol: that is one thing to say. */
+void sockcall_refuse_protocol(struct call *c, int err)
+{
+	int protocol = call_int(c, 2);
+	const char *name = protocol == IPPROTO_ICMP	 ? "ICMP "
+			   : protocol == IPPROTO_ICMPV6	 ? "ICMPv6 "
+			   : protocol == IPPROTO_UDPLITE ? "UDP-Lite "
+							 : "raw ";
+
+	snprintf(c->message, sizeof(c->message),
+		 "%ssocket refused: only TCP and questions to name servers are passed", name);
+	sockcall_refuse(c, "socket", err, c->message);
 }
 
 /* Two descriptors of a new one: to keep and to give. Where there is none left, those of dead sockets are. */

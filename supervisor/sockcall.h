@@ -39,8 +39,17 @@ extern const struct sockkind sockkind_unix, sockkind_inet, sockkind_netlink, soc
 /* Makes a socket with the arguments of the call, keeps a duplicate and answers with the socket. */
 void sockcall_make(struct call *c, enum sockets_kind kind);
 
-/* Answers with a refusal that no rule about a path makes. message: for people, or NULL. */
+/* Of the type argument; the rest are flags. */
+#define SOCKCALL_TYPE_MASK 0xf
+
+/* What refuses kinds and uses of sockets, in records. */
+#define SOCKCALL_RULE "sockets (built-in)"
+
+/* Answers with such a refusal. message: for people, or NULL. */
 void sockcall_refuse(struct call *c, const char *op, int err, const char *message);
+
+/* The same for an Internet socket of what is neither TCP nor UDP. */
+void sockcall_refuse_protocol(struct call *c, int err);
 
 /* Closes our duplicates, that of sc too: before an answer after which a close by the program has to be the last one. */
 void sockcall_release(struct sockcall *sc);

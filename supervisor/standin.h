@@ -21,6 +21,11 @@
 /* 64 numbers that end where a limit of 1,024 descriptors, and select(), do. */
 #define STANDIN_WINDOW	    960
 #define STANDIN_WINDOW_MASK 63U
+/* In a row: argument a is such a number. */
+#define STANDIN_IN_WINDOW(a) ARG_BITS(a, ~STANDIN_WINDOW_MASK, STANDIN_WINDOW)
+
+/* What refuses all else, in records. */
+#define STANDIN_RULE "datagrams carry questions to DNS only (built-in)"
 
 /* How many may live at a time. */
 #define STANDINS_MAX 1024

@@ -13,7 +13,6 @@
 #include "policy/dns.h"
 #include "supervisor/datagram.h"
 #include "supervisor/gateway.h"
-#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/sockcall.h"
 #include "supervisor/standin.h"
@@ -55,33 +54,34 @@ static int introduce(struct call *c, const int end[2])
 	return gateway_give_channel(c->s, end[1]);
 }
 
-/* 0 when the machine has such a socket and it would be one of UDP. */
-static int check_kind(struct call *c)
+/* Answers unless the machine has such a socket and it would be one of UDP. */
+static bool check_kind(struct call *c)
 {
-	int protocol = call_int(c, 2), fd = socket(call_int(c, 0), call_int(c, 1) | SOCK_CLOEXEC, protocol),
-	    rc;
+	int protocol = call_int(c, 2), fd = socket(call_int(c, 0), call_int(c, 1) | SOCK_CLOEXEC, protocol);
 
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		call_error(c, errno);
+		return false;
+	}
 	close(fd);
 	if (protocol == 0 || protocol == IPPROTO_UDP)
-		return 0;
-	rc = judge_refuse(c, "socket", "no datagrams but to resolvers (built-in)", EPROTONOSUPPORT, NULL);
-	return rc ? -rc : -EPROTONOSUPPORT; /* ping, UDP-Lite */
+		return true;
+	sockcall_refuse_protocol(c, EPROTONOSUPPORT); /* ping, UDP-Lite */
+	return false;
 }
 
 static void make_datagram(struct call *c)
 {
-	int end[2], rc = check_kind(c);
-	struct stat st;
+	struct stat st = {.st_ino = 0};
+	int end[2], rc;
 
-	if (rc == 0)
-		rc = make_pair(c, end);
+	if (!check_kind(c))
+		return;
+	rc = make_pair(c, end);
 	if (rc < 0) {
 		call_error(c, -rc);
 		return;
 	}
-	st.st_ino = 0;
 	if (fstat(end[0], &st) == 0)
 		rc = introduce(c, end);
 	else
@@ -168,7 +168,7 @@ static void note_connect(struct call *c, const struct standin_addr *to, int fami
 	c->event.op = "connect";
 	c->event.ip = (struct bytes){c->name[0], strlen(c->name[0])};
 	c->event.port = ntohs(*port_of((struct standin_addr *)to));
-	c->event.rule_name = "datagrams carry questions to DNS only (built-in)";
+	c->event.rule_name = STANDIN_RULE;
 }
 
 static int connect_to(struct call *c, struct standin *st, const struct standin_addr *to)

@@ -13,6 +13,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/mounts.h"
 #include "supervisor/path.h"
+#include "supervisor/refusal.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(mkdirat), OWN(symlinkat), OWN_FACCESSAT, OWN_IF(mknodat, ARG_NONE(2, S_IFMT)),
@@ -61,7 +62,7 @@ static int refuse_device(struct call *c, struct entry *e, void *arg)
 	if (faccessat(e->dir.fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
 		return -errno;
 	snprintf(c->message, sizeof(c->message), "making a device was refused: %.600s", e->name);
-	judge_refuse(c, "create", "devices (built-in)", EPERM, c->message);
+	refusal_firm(c, "create", "devices (built-in)", EPERM, c->message);
 	return -EPERM;
 }
 

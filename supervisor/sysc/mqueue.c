@@ -19,11 +19,11 @@
 
 #include "supervisor/crew.h"
 #include "supervisor/dispatch.h"
-#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/mqueue.h"
 #include "supervisor/path.h"
 #include "supervisor/pending.h"
+#include "supervisor/refusal.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(fstatfs), OWN_OLD(readlink, readlinkat),
@@ -117,9 +117,8 @@ static int own_queue(struct call *c, int accmode)
 	    ((flags & O_ACCMODE) != O_RDWR && (flags & O_ACCMODE) != accmode)) {
 		rc = -EBADF;
 	} else if (!is_own(c, pin)) {
-		rc = -judge_refuse(c, "ipc", "process isolation (built-in)", EBADF,
+		rc = -refusal_firm(c, "ipc", "process isolation (built-in)", EBADF,
 				   "a message queue that is not of this session was refused");
-		rc = rc ? rc : -EBADF;
 	} else {
 		rc = open(path_proc(pin, proc), accmode | (flags & O_NONBLOCK) | O_CLOEXEC);
 		rc = rc < 0 ? -errno : rc;

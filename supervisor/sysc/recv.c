@@ -380,7 +380,6 @@ static void handle_recvmmsg(struct call *c)
 }
 
 /* Only descriptors of the window, and of recvfrom only when it asks for the address. */
-#define IN_WINDOW ARG_BITS(0, ~STANDIN_WINDOW_MASK, STANDIN_WINDOW)
 
 #define DOC                                                                                                  \
 	"Free, but in the window of numbers where the stand-ins for datagram sockets are: for these the "    \
@@ -390,7 +389,7 @@ const struct sysc sysc_recvfrom = {
 	.name = "recvfrom",
 	.op = "socket",
 	.action = SYSC_ALLOW,
-	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, IN_WINDOW, ARG_ANY(4, ~0U))),
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, STANDIN_IN_WINDOW(0), ARG_ANY(4, ~0U))),
 	.handle = handle_recvfrom,
 	.doc = DOC,
 };
@@ -400,7 +399,7 @@ const struct sysc sysc_recvfrom = {
 		.name = #call,                                                                               \
 		.op = "socket",                                                                              \
 		.action = SYSC_ALLOW,                                                                        \
-		SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, IN_WINDOW)),                                                  \
+		SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, STANDIN_IN_WINDOW(0))),                                       \
 		.handle = handler,                                                                           \
 		.doc = DOC,                                                                                  \
 	}

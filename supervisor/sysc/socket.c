@@ -8,15 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/sockcall.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(close));
-
-#define TYPE_MASK 0xf
 
 /* Of a kind that is missing no socket can be made. */
 static const struct sockkind *const kinds[SOCKETS_KINDS] = {
@@ -41,12 +38,12 @@ static enum sockets_kind kind_wanted(int family, int type)
 
 static void handle_socket(struct call *c)
 {
-	const struct sockkind *kind = kinds[kind_wanted(call_int(c, 0), call_int(c, 1) & TYPE_MASK)];
+	const struct sockkind *kind = kinds[kind_wanted(call_int(c, 0), call_int(c, 1) & SOCKCALL_TYPE_MASK)];
 
 	if (kind)
 		kind->make(c);
 	else
-		sockcall_refuse(c, "socket", EAFNOSUPPORT, "internet socket refused: nothing but TCP works");
+		sockcall_refuse_protocol(c, EAFNOSUPPORT);
 }
 
 /* Finds our duplicate of the caller's socket. NULL: answered. */

@@ -40,28 +40,3 @@ const struct sysc sysc_seccomp = {
 	       "allow, is "
 	       "refused.",
 };
-
-#define NO_FASTOPEN(flags) SYSC_WHEN(SYSC_IF_ERRNO(EOPNOTSUPP, ARG_ANY(flags, MSG_FASTOPEN)))
-#define NO_FASTOPEN_DOC                                                                                      \
-	"Free, since no socket inside can name its destination; MSG_FASTOPEN, which connects, is refused."
-
-const struct sysc sysc_sendto = {
-	.name = "sendto",
-	.action = SYSC_ALLOW,
-	NO_FASTOPEN(3),
-	.doc = NO_FASTOPEN_DOC,
-};
-
-const struct sysc sysc_sendmsg = {
-	.name = "sendmsg",
-	.action = SYSC_ALLOW,
-	NO_FASTOPEN(2),
-	.doc = NO_FASTOPEN_DOC,
-};
-
-const struct sysc sysc_sendmmsg = {
-	.name = "sendmmsg",
-	.action = SYSC_ALLOW,
-	NO_FASTOPEN(3),
-	.doc = NO_FASTOPEN_DOC,
-};

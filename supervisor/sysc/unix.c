@@ -17,6 +17,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/pending.h"
+#include "supervisor/refusal.h"
 #include "supervisor/settle.h"
 #include "supervisor/sockcall.h"
 #include "supervisor/sockdiag.h"
@@ -27,12 +28,11 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(geteuid), OWN(getegid), OWN(connect), OWN(bind), O
 	  OWN(getsockname), OWN(getsockopt), OWN(fstat), OWN(fchmod), OWN_RENAMEAT2,
 	  OWN_OLD(unlink, unlinkat), OWN(statx));
 
-#define TYPE_MASK   0xf
 #define PATH_OFFSET offsetof(struct sockaddr_un, sun_path)
 
 static void make_unix(struct call *c)
 {
-	int kind = call_int(c, 1) & TYPE_MASK;
+	int kind = call_int(c, 1) & SOCKCALL_TYPE_MASK;
 
 	if (kind == SOCK_STREAM || kind == SOCK_SEQPACKET)
 		sockcall_make(c, SOCKETS_UNIX);
@@ -177,7 +177,7 @@ static int judge_abstract(struct call *c, const struct sockaddr_un *a, int len)
 	if (sockdiag_has_abstract(a, (socklen_t)len))
 		return judge_refuse_by(c, &q, &v, 0);
 	/* As the kernel says. */
-	return judge_refuse(c, "connect", "default", ECONNREFUSED, NULL) ?: ECONNREFUSED;
+	return refusal_firm(c, "connect", "default", ECONNREFUSED, NULL);
 }
 
 static void connect_abstract(struct call *c, int fd, uint64_t inode, const struct sockaddr_un *a, int len)
@@ -272,9 +272,8 @@ static int bind_abstract(struct call *c, int fd, const struct sockaddr_un *a, in
 	c->event.op = "bind";
 	c->event.path = (struct bytes){a->sun_path, (size_t)len - PATH_OFFSET};
 	if (memchr(a->sun_path, '\n', (size_t)len - PATH_OFFSET)) /* see sockets_abstract_owner() */
-		return judge_refuse(c, "bind", "sockets (built-in)", EPERM,
-				    "a socket name with a line break was refused")
-			       ?: EPERM;
+		return refusal_firm(c, "bind", SOCKCALL_RULE, EPERM,
+				    "a socket name with a line break was refused");
 	if (bind(fd, (const struct sockaddr *)a, (socklen_t)len) == 0)
 		return 0;
 	if (errno != EADDRINUSE)

@@ -107,7 +107,7 @@ cargo run --offline -q; touch src/m.rs; cargo build --offline; cargo clean -q; l
 EOF
 
 # A Java virtual machine looks for internet sockets when it starts.
-says='internet socket refused'
+says='socket refused'
 work 'java: javac, jar, run' java javac jar <<'EOF'
 mkdir p; cat >p/Main.java <<'X'
 package p;

@@ -19,7 +19,7 @@ work 'less, more, head, tail -f, pagers in a pipe' less <<'EOF'
 less a | cksum; less -F a | tail -1; PAGER=cat git --no-pager log 2>&1 | tail -1; more a | wc -l; (for i in 1 2 3; do echo $i >>log; sleep 0.05; done) & p=$!; : >>log; timeout 1 tail -n +1 --pid=$p -s 0.02 -f log; wait; tail -c 5 a; head -n 2 a; watch --version >/dev/null 2>&1; LESSHISTFILE=- less -E a </dev/null | head -1
 EOF
 
-says='internet socket refused'
+says='socket refused'
 work 'ps, top, pgrep, pkill, pstree of own processes' ps pgrep top <<'EOF'
 sleep 77.5 & p=$!; ps -p $p -o args=; ps -o pid= --ppid $$ | grep -c .; ps -o ppid= -p $p | grep -qw $$ && echo child; pgrep -P $$ -f 'sleep 77' | grep -qw $p && echo found; top -b -n 1 -p $p | grep -c sleep; cat /proc/$p/cmdline | tr '\0' ' '; readlink /proc/$p/exe | sed 's,.*/,,'; readlink /proc/$p/cwd; tr '\0' '\n' </proc/$p/environ | grep ^WAY | wc -l; cat /proc/$p/comm; grep -c . /proc/$p/maps >/dev/null && echo maps; renice -n 5 -p $p >/dev/null; ps -o ni= -p $p; taskset -p $p >/dev/null && echo set; prlimit --pid $p --nofile=100 && grep -c '100 ' /proc/$p/limits; echo 500 >/proc/$p/oom_score_adj; cat /proc/$p/oom_score_adj; chrt -p $p >/dev/null 2>&1 && echo chrt; ionice -c 3 -p $p 2>/dev/null; echo named >/proc/$$/comm; cat /proc/$$/comm; pkill -P $$ -x sleep; wait $p; echo $?; ps aux | wc -l | grep -q '^[0-9]' && echo all; uptime | grep -c load; free | grep -c Mem; vmstat 2>/dev/null | wc -l; ps -e >/dev/null; w >/dev/null 2>&1; lsof -p $$ >/dev/null 2>&1; fuser . >/dev/null 2>&1; nproc >/dev/null; id -u; getconf PAGESIZE; uname -s; date +%Y >/dev/null
 EOF
