@@ -185,13 +185,27 @@ const char *host_canonicalise(const char *text, size_t len, struct host_name *ou
 	return NULL;
 }
 
+/* An address before a '/', and a number after it. */
+static bool is_network(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	size_t n = (size_t)(slash - text);
+	struct host_name name;
+
+	if (n > 2 && text[0] == '[' && text[n - 1] == ']')
+		n -= 2, text++;
+	return is_digit(slash[1]) && !host_canonicalise(text, n, &name) && name.is_ip;
+}
+
 /* What people paste instead of a host: worth a text of its own. */
 static const char *check_pasted(const char *text)
 {
 	if (strstr(text, "://"))
 		return "leave out the scheme";
+	if (strchr(text, ','))
+		return "one host belongs here; each has a line of its own";
 	if (strchr(text, '/'))
-		return "leave out the path";
+		return is_network(text) ? "a network belongs in allow_ip" : "leave out the path";
 	if (strchr(text, '@'))
 		return "leave out the user name";
 	return NULL;
@@ -323,7 +337,8 @@ static const char *parse_prefix(const char **s, const uint8_t addr[16], bool v6,
 	for (; is_digit(*p); p++) {
 		v = v * 10 + (unsigned)(*p - '0');
 		if (v > max)
-			return "more bits after '/' than the address has";
+			return strchr(p, '.') ? "a number of bits belongs after '/', no mask"
+					      : "more bits after '/' than the address has";
 	}
 	*s = p;
 	*prefix = v6 ? v : v + 96;
@@ -333,12 +348,31 @@ static const char *parse_prefix(const char **s, const uint8_t addr[16], bool v6,
 	return NULL;
 }
 
+/* What people write in the place of an address, of which end is the end: worth texts of their own. */
+static const char *check_not_addr(const char *text, const char *end)
+{
+	size_t n = (size_t)(end - text);
+	struct host_name name;
+
+	if (strchr(text, ','))
+		return "one address or network belongs here; each has a line of its own";
+	if (*text != '[' && *end == ':' && strchr(end + 1, ':'))
+		return "an IPv6 address stands in brackets, as in [::1]:443 or [fd00::]/8";
+	if (is_digit(*text) && memchr(text, '-', n))
+		return "a range of addresses is written as a network, ADDRESS/BITS";
+	if (host_canonicalise(text, n, &name))
+		return NULL;
+	return name.is_ip ? NULL : "a name belongs in allow_domain, here an IP address";
+}
+
 const char *host_parse_net(const char *text, struct host_net *out)
 {
 	bool v6 = *text == '[';
-	const char *end = v6 ? host_end(text) : text + strcspn(text, ":/"), *why;
+	const char *end = v6 ? host_end(text) : text + strcspn(text, ":/"), *why = check_not_addr(text, end);
 
 	memset(out, 0, sizeof(*out));
+	if (why)
+		return why;
 	if (v6 && memchr(text, '/', (size_t)(end - text)))
 		return "the '/' belongs after the ']', as in [fd00::]/8";
 	why = parse_plain_addr(text, (size_t)(end - text), out->addr);
@@ -349,6 +383,8 @@ const char *host_parse_net(const char *text, struct host_net *out)
 	}
 	if (why || !*end)
 		return why;
+	if (*end == '.')
+		return "a number of bits belongs after '/', no mask";
 	return *end == ':' ? parse_ports(end + 1, out) : "text after the address";
 }
 

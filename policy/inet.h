@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -24,6 +25,12 @@ int inet_parse(const void *bytes, size_t len, int family, struct inet_addr *out)
 
 /* The address as a sockaddr for a socket of this family. Returns its length, 0 when it has none (an IPv6 address for AF_INET). */
 socklen_t inet_make(const struct inet_addr *a, int family, struct sockaddr_storage *out);
+
+/* Where a sockaddr_in has its port, and a sockaddr_in6 as well; in network byte order. */
+static inline in_port_t *inet_port(struct sockaddr_storage *a)
+{
+	return &((struct sockaddr_in *)a)->sin_port;
+}
 
 /* 127.0.0.1 and ::1 */
 extern const uint8_t inet_loopback4[16], inet_loopback6[16];

@@ -84,9 +84,11 @@ uint16_t net_resolved_port(const struct policy *p, const struct host_name *name,
 			   uint16_t port);
 
 /*
- * "Connection blocked by network allowlist: example.com:443 (no allow_domain matches)" and the line that would allow it;
+ * "Connection blocked by network allowlist: example.com:443 (no allow_domain matches)" (of a deny_domain: "network policy", and
+ * the rule) and the line that would allow it;
  * of what is allowed "connect example.com:443 allowed by allow_domain = ..." and "". host: the name or the address as
- * text. Both return buf, which is cut where it is short.
+ * text. Without a port the line
+ * has ":PORT", to be filled in. Both return buf, which is cut where it is short.
  */
 char *net_explain(const char *host, uint16_t port, const struct net_verdict *v, char *buf, size_t size);
 char *net_suggest(const char *host, bool is_ip, uint16_t port, const struct net_verdict *v, char *buf,

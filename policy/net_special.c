@@ -100,7 +100,7 @@ const char *net_special_name(enum net_special s)
 	case NET_BROADCAST:
 		return "the broadcast address";
 	case NET_METADATA:
-		return "a cloud metadata address";
+		return "a cloud metadata address, where machines are told their secrets";
 	case NET_OWN:
 		return "an address of this machine";
 	case NET_RESERVED:

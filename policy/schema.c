@@ -118,7 +118,28 @@ static unsigned distance(const char *a, const char *b)
 
 static bool is_near(unsigned d, const char *name)
 {
-	return d <= (strlen(name) < 5 ? 1 : strlen(name) < 9 ? 2 : 3);
+	return d <= (strlen(name) < 5 ? 1 : strlen(name) < 9 ? 2 : strlen(name) < 10 ? 3 : 4);
+}
+
+/* allowLocalBinding and allow_local_binding are one word. Cut where it does not fit. */
+static const char *letters_of(const char *key, char out[40])
+{
+	size_t n = 0;
+
+	for (; *key && n < 39; key++)
+		if (*key != '_' && *key != '-')
+			out[n++] = (char)(*key >= 'A' && *key <= 'Z' ? *key - 'A' + 'a' : *key);
+	out[n] = '\0';
+	return out;
+}
+
+/* How much else a key is than what somebody wrote. A word more at its front or end is little. */
+static unsigned unlikeness(const char *written, const char *key)
+{
+	char a[40], b[40];
+	unsigned d = distance(letters_of(written, a), letters_of(key, b));
+
+	return d > 1 && strlen(b) > 8 && strstr(a, b) ? 1 : d;
 }
 
 /* The name of an option in the place of the key that it stands for. */
@@ -143,9 +164,9 @@ char *schema_suggest_key(const char *section, const char *key, char *buf, size_t
 	*buf = '\0';
 	for (size_t i = 0; i < SCHEMA_ROWS; i++) {
 		const struct schema_row *r = &schema_rows[i];
-		unsigned d = distance(key, r->key);
+		unsigned d = unlikeness(key, r->key);
 
-		if (d == 0) {
+		if (strcmp(key, r->key) == 0) {
 			snprintf(buf, size, "; it belongs to [%s]", r->section);
 			return buf;
 		}

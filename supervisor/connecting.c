@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "policy/inet.h"
 #include "supervisor/clock.h"
 #include "supervisor/crew.h"
 #include "supervisor/flights.h"
@@ -72,7 +73,7 @@ static void announce(struct session *s, int fd)
 	socklen_t len = sizeof(ss);
 
 	if (getsockname(fd, (struct sockaddr *)&ss, &len) == 0)
-		gateway_expect(s, ntohs(((struct sockaddr_in *)&ss)->sin_port));
+		gateway_expect(s, ntohs(*inet_port(&ss)));
 }
 
 /* --- Towards the session's own listeners --- */

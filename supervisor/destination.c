@@ -98,11 +98,6 @@ enum inet_answer destination_listener(struct session *s, const struct destinatio
 	return a == INET_SOCKET && !destination_is_own(s, inode) ? INET_UNKNOWN : a;
 }
 
-static int port_of(const struct sockaddr_storage *a)
-{
-	return ntohs(((const struct sockaddr_in *)a)->sin_port); /* at the same place in a sockaddr_in6 */
-}
-
 /* A port of loopback that is taken and nobody listens at; made when it is needed first. It lives as long as the session. */
 static int make_refusing(int family)
 {
@@ -120,7 +115,7 @@ static int make_refusing(int family)
 		close(fd);
 		return -1;
 	}
-	return port_of(&got);
+	return ntohs(*inet_port(&got));
 }
 
 socklen_t destination_refuses(const struct destination *d, struct sockaddr_storage *to)

@@ -254,9 +254,11 @@ static int answer_one(struct call *c, const struct operation *op, const char *pa
 	struct answer an = {.op = op->name, .asked = path, .fd = -1};
 	bool bare = op->access == ACCESS_EXEC && *path && !strchr(path, '/');
 	static char found[PATH_MAX];
+	struct stat st;
 	int rc;
 
-	if (op->access == ACCESS_CONNECT_UNIX && (*path == '@' || !explain_is_unix(path)))
+	if (op->access == ACCESS_CONNECT_UNIX &&
+	    (*path == '@' || (!explain_is_unix(path) && lstat(path, &st) < 0)))
 		return answer_connect(c, path);
 	if (bare)
 		an.found = find_along_path(path, found, sizeof(found));

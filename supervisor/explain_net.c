@@ -25,6 +25,9 @@ struct question {
 	struct hosts *hosts;
 	uint8_t own[OWN_MAX][16];
 	size_t n_own;
+	bool by_addr; /* allowed by a rule about hosted, which /etc/hosts gives the name */
+	uint8_t hosted[16];
+	bool has_loopback; /* it has an address of loopback there */
 	/* Of the addresses that the name is known to have. */
 	size_t good, bad;
 	enum net_special special; /* of a bad one */
@@ -105,6 +108,21 @@ static bool allows_addr(const struct host_name *name, void *arg)
 	return true;
 }
 
+/* A program that finds the name in /etc/hosts connects to the address, whatever is said of the name. */
+static bool allows_hosted(const uint8_t addr[16], void *arg)
+{
+	struct question *q = arg;
+	struct net_verdict v = net_decide_addr(q->policy, addr, q->port);
+
+	q->has_loopback |= inet_is_loopback(addr);
+	if (v.decision != VERDICT_ALLOW)
+		return false;
+	q->v = v;
+	q->by_addr = true;
+	memcpy(q->hosted, addr, 16);
+	return true;
+}
+
 /* The deny_domain of the address, be it at the second port of a `resolve`; or NULL. */
 static const struct rule *find_denied(const struct question *q)
 {
@@ -152,6 +170,8 @@ static void print_remedy(const struct question *q)
 	else
 		net_suggest(q->name.text, q->name.is_ip, q->port, &q->v, line, sizeof(line));
 	printf("  remedy: %s\n", *line ? line : "remove or narrow that rule");
+	if (*line && (q->name.is_ip ? net_special(q->name.addr, NULL, 0) : q->special) == NET_METADATA)
+		printf("  note: beware of %s\n", net_special_name(NET_METADATA));
 }
 
 static void note_resolve(const struct question *q)
@@ -168,24 +188,77 @@ static void note_resolve(const struct question *q)
 	}
 }
 
+static void note_hosted(const struct question *q)
+{
+	char addr[HOST_TEXT_SIZE];
+
+	if (q->by_addr)
+		printf("  note: /etc/hosts gives it the address %s\n",
+		       host_format_addr(q->hosted, false, addr));
+}
+
+/* The rules that lead an allowed name to the address that is asked about. */
+static void note_leading(const struct question *q)
+{
+	const struct config *c = q->s->config;
+
+	for (size_t i = 0; q->name.is_ip && i < c->n_resolves; i++) {
+		const struct resolve_rule *r = &c->resolves[i];
+		struct host_name name;
+
+		if (memcmp(r->addr, q->name.addr, 16) != 0 || (q->port && q->port != r->port) ||
+		    host_canonicalise(r->host, strlen(r->host), &name) ||
+		    net_decide_name(q->policy, &name, r->port).decision != VERDICT_ALLOW)
+			continue;
+		printf("  note: at port %u allowed once %s has been asked for, and leads to port %u "
+		       "(resolve)\n",
+		       r->port, r->host, r->to_port);
+	}
+}
+
+/* Where servers of the session may be found. */
+static bool is_local(const struct question *q)
+{
+	if (!q->name.is_ip)
+		return q->has_loopback;
+	return inet_is_loopback(q->name.addr) || inet_is_any(q->name.addr);
+}
+
+/* There is no such file yet. */
+static bool ends_like_socket(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (strcmp(dot, ".sock") == 0 || strcmp(dot, ".socket") == 0);
+}
+
 static void print_notes(const struct question *q, bool refused)
 {
 	if (strcmp(q->spelled, q->target) != 0)
 		answer_asked(q->target);
+	if (ends_like_socket(q->name.text))
+		printf("  note: taken for a host; a Unix socket of that name is ./%s\n", q->target);
 	note_resolve(q);
 	if (!q->port)
 		puts(refused ? "  note: at every port"
 			     : "  note: at some port; give one to know of that one");
-	if (q->bad && !refused)
+	if (q->bad && !refused && !q->by_addr)
 		puts("  note: it has other addresses, which are refused");
-	if (!refused && !q->name.is_ip && q->good == 0)
+	if (!refused && !q->name.is_ip && q->good == 0 && !q->by_addr)
 		puts("  note: its addresses are judged when it is asked for: special ones are refused");
-	if (refused && q->name.is_ip && (inet_is_loopback(q->name.addr) || inet_is_any(q->name.addr)))
+	note_hosted(q);
+	note_leading(q);
+	if (refused && is_local(q))
 		puts("  note: servers that the session itself started there may be connected to");
-	if (refused && q->name.is_ip && !inet_is_loopback(q->name.addr))
+	if (refused && q->name.is_ip && net_special(q->name.addr, q->own, q->n_own) == NET_ORDINARY)
 		puts("  note: allowed once an allowed name has led there");
 	if (q->name.is_ip && q->port == 53 && !net_allows_dns(q->policy, q->name.addr))
 		puts("  note: questions to name servers are answered by cordon itself");
+}
+
+static bool is_refused(const struct question *q)
+{
+	return q->v.decision != VERDICT_ALLOW || (q->bad && !q->good && !q->by_addr);
 }
 
 static void judge(struct question *q)
@@ -195,6 +268,8 @@ static void judge(struct question *q)
 		count_addrs(q);
 	else if (q->v.decision == VERDICT_DENY && !q->v.rule && q->name.is_ip)
 		hosts_each_name(q->hosts, q->name.addr, allows_addr, q);
+	if (!q->name.is_ip && is_refused(q))
+		hosts_each_addr(q->hosts, &q->name, allows_hosted, q);
 }
 
 enum explained explain_connect(const struct session *s, const char *target)
@@ -216,7 +291,7 @@ enum explained explain_connect(const struct session *s, const char *target)
 	read_own(&q);
 	read_hosts(&q);
 	judge(&q);
-	refused = q.v.decision != VERDICT_ALLOW || (q.bad && !q.good);
+	refused = is_refused(&q);
 	answer_head(refused ? "refused" : "allowed", "connect", q.spelled, strlen(q.spelled));
 	print_rule(&q, refused);
 	if (refused)

@@ -9,7 +9,7 @@
 
 enum explained { EXPLAINED_ALLOWED, EXPLAINED_REFUSED, EXPLAINED_FAILED };
 
-/* Is this a path or the @name of a Unix socket, and no host? */
+/* Is this written as a path or the @name of a Unix socket, and not as a host? */
 bool explain_is_unix(const char *target);
 /* Prints the answer. */
 enum explained explain_connect(const struct session *s, const char *target);

@@ -86,7 +86,7 @@ static int listen_for_proxy(struct gateway_link *l)
 	l->process.proxy_listener = listen_on(AF_INET, &address, &len);
 	if (l->process.proxy_listener < 0)
 		return -EADDRNOTAVAIL;
-	l->proxy_port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+	l->proxy_port = ntohs(*inet_port(&address));
 	l->process.proxy_token = l->token;
 	return make_token(l->token) ? 0 : -EAGAIN;
 }

@@ -10,7 +10,7 @@
 
 /* Of one record. */
 struct words {
-	char ip[HOST_TEXT_SIZE], why[64];
+	char ip[HOST_TEXT_SIZE], why[REPORT_WHY_MAX];
 	char message[512], suggestion[HOST_TEXT_SIZE + 32];
 };
 
@@ -31,14 +31,29 @@ static struct bytes bytes_of(const char *text)
 	return (struct bytes){text, strlen(text)};
 }
 
+/* port: one that is known, else 0. */
+static void suggest(struct event *e, struct words *w, const char *host, bool is_ip, uint16_t port,
+		    const struct net_verdict *v)
+{
+	net_suggest(host, is_ip, port, v, w->suggestion, sizeof(w->suggestion));
+	e->suggestion = w->suggestion[0] ? w->suggestion : NULL;
+}
+
+/* The one port at which the rule allows its name; 0: all. */
+static uint16_t port_of_rule(const struct rule *rule)
+{
+	struct host_entry e;
+
+	return rule && rule->text && !host_parse_entry(rule->text, false, &e) ? e.port : 0;
+}
+
 static void refused(struct event *e, struct words *w, const char *host, bool is_ip,
 		    const struct net_verdict *v)
 {
 	e->denied = true;
 	e->err = EPERM;
 	e->message = net_explain(host, (uint16_t)e->port, v, w->message, sizeof(w->message));
-	net_suggest(host, is_ip, (uint16_t)e->port, v, w->suggestion, sizeof(w->suggestion));
-	e->suggestion = w->suggestion[0] ? w->suggestion : NULL;
+	suggest(e, w, host, is_ip, (uint16_t)e->port, v);
 }
 
 static void tell_refused(struct session *s, const struct host_name *name, bool silent)
@@ -66,7 +81,7 @@ static void tell_blocked(struct session *s, const struct host_name *name, const 
 	e.ip = bytes_of(host_format_addr(b->blocked_addr, false, w.ip));
 	refused(&e, &w, name->text, false, &v);
 	/* The name is allowed already; what is missing is the address. */
-	net_suggest(w.ip, true, 0, &v, w.suggestion, sizeof(w.suggestion));
+	suggest(&e, &w, w.ip, true, port_of_rule(net_decide_name(s->policy, name, 0).rule), &v);
 	audit_emit(s->audit, &e);
 }
 

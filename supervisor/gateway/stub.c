@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/inet.h"
 #include "supervisor/clock.h"
 #include "supervisor/gateway/query.h"
 #include "supervisor/gateway/stub_conn.h"
@@ -115,12 +116,6 @@ static bool was_expected(struct stub *s, uint16_t port)
 	return false;
 }
 
-static uint16_t port_of(const struct sockaddr_storage *a)
-{
-	return ntohs(a->ss_family == AF_INET ? ((const struct sockaddr_in *)a)->sin_port
-					     : ((const struct sockaddr_in6 *)a)->sin6_port);
-}
-
 static void on_listener(struct stub *s, int fd)
 {
 	for (int i = 0; i < TURN; i++) {
@@ -131,7 +126,7 @@ static void on_listener(struct stub *s, int fd)
 
 		if (conn < 0)
 			return;
-		port = port_of(&from);
+		port = ntohs(*inet_port(&from));
 		conns_add(s->conns, conn, port, was_expected(s, port));
 	}
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "policy/dns.h"
+#include "policy/inet.h"
 #include "supervisor/datagram.h"
 #include "supervisor/gateway.h"
 #include "supervisor/lockdown.h"
@@ -95,12 +96,6 @@ static void make_datagram(struct call *c)
 	sockets_delivered(c->s, st.st_ino);
 }
 
-/* sockaddr_in and sockaddr_in6 have it at the same place. */
-static uint16_t *port_of(struct standin_addr *a)
-{
-	return &((struct sockaddr_in *)&a->a)->sin_port;
-}
-
 static int local_of(int fd, struct standin_addr *a)
 {
 	a->len = sizeof(a->a);
@@ -115,7 +110,7 @@ static int try_bind(int family, const struct standin_addr *to)
 
 	if (fd < 0)
 		return -errno;
-	*port_of(&a) = 0;
+	*inet_port(&a.a) = 0;
 	if (bind(fd, (struct sockaddr *)&a.a, a.len) == 0)
 		return fd;
 	rc = -errno;
@@ -126,7 +121,7 @@ static int try_bind(int family, const struct standin_addr *to)
 /* Where the routing table leads: the address that packets would come from, and the other as the kernel shows it. */
 static int find_route(struct standin *st, const struct standin_addr *to)
 {
-	uint16_t port = st->local.len ? *port_of(&st->local) : 0; /* it stays */
+	uint16_t port = st->local.len ? *inet_port(&st->local.a) : 0; /* it stays */
 	struct standin_addr any;
 	int fd, rc = 0;
 
@@ -146,18 +141,18 @@ static int find_route(struct standin *st, const struct standin_addr *to)
 		rc = -errno;
 	close(fd);
 	if (rc == 0 && port)
-		*port_of(&st->local) = port;
+		*inet_port(&st->local.a) = port;
 	return rc;
 }
 
 /* The stub answers whatever lies between here and the server that is asked. */
-static bool is_question(const struct standin_addr *to, int rc)
+static bool is_question(struct standin_addr *to, int rc)
 {
-	return rc != -EINVAL && rc != -EAFNOSUPPORT && *port_of((struct standin_addr *)to) == htons(DNS_PORT);
+	return rc != -EINVAL && rc != -EAFNOSUPPORT && *inet_port(&to->a) == htons(DNS_PORT);
 }
 
 /* Seen in a trail of everything. Resolvers sort addresses by such connects, and nothing is sent: no refusal. */
-static void note_connect(struct call *c, const struct standin_addr *to, int family)
+static void note_connect(struct call *c, struct standin_addr *to, int family)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&to->a;
 	const void *addr = family == AF_INET ? (const void *)&((const struct sockaddr_in *)in6)->sin_addr
@@ -167,11 +162,11 @@ static void note_connect(struct call *c, const struct standin_addr *to, int fami
 		return;
 	c->event.op = "connect";
 	c->event.ip = (struct bytes){c->name[0], strlen(c->name[0])};
-	c->event.port = ntohs(*port_of((struct standin_addr *)to));
+	c->event.port = ntohs(*inet_port(&to->a));
 	c->event.rule_name = STANDIN_RULE;
 }
 
-static int connect_to(struct call *c, struct standin *st, const struct standin_addr *to)
+static int connect_to(struct call *c, struct standin *st, struct standin_addr *to)
 {
 	struct standin was = *st;
 	int rc = find_route(st, to);
@@ -219,10 +214,10 @@ static void connect_datagram(struct sockcall *sc)
 
 static int bind_to(struct standin *st, struct standin_addr *to)
 {
-	uint16_t port = *port_of(to);
+	uint16_t port = *inet_port(&to->a);
 	int fd, rc;
 
-	if (st->local.len && *port_of(&st->local))
+	if (st->local.len && *inet_port(&st->local.a))
 		return -EINVAL;
 	fd = try_bind(st->family, to);
 	if (fd < 0)
@@ -230,9 +225,9 @@ static int bind_to(struct standin *st, struct standin_addr *to)
 	rc = local_of(fd, &st->local);
 	close(fd);
 	if (port)
-		*port_of(&st->local) = port;
+		*inet_port(&st->local.a) = port;
 	st->bound = st->local;
-	*port_of(&st->bound) = port;
+	*inet_port(&st->bound.a) = port;
 	return rc;
 }
 

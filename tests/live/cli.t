@@ -363,6 +363,18 @@ n 125 '*.example.com' 'error connect \*.example.com
 run 1 '*allow_ip = 127.0.0.1:80*' '' 'explain connect: an address that no allowed name has' \
 	"$c" -p n.ini --allow-domain x.test --resolve y.test:80:10.0.0.1 explain connect 127.0.0.1:80
 
+run 1 '*remedy: allow_ip = 169.254.169.254:80
+  note: beware of a cloud metadata address, where machines are told their secrets' '' 'explain connect: of a metadata address that is said' \
+	"$c" -p n.ini explain connect 169.254.169.254:80
+run 1 '*note: at port 443 allowed once api.test has been asked for, and leads to port 8443 (resolve)*' '' \
+	'explain connect: an address that a name leads to' "$c" -p n.ini explain connect 127.0.0.1:443
+run 1 '*note: taken for a host; a Unix socket of that name is ./rel.sock*' '' 'explain connect: a socket that is not there' \
+	"$c" -p n.ini explain connect rel.sock
+mkdir -p run && : >run.sock
+run 1 "refused connect $work/run.sock
+  rule: default (no allow_unix_socket covers it)*" '' 'explain connect: a word that is a file' "$c" -p n.ini explain connect run.sock
+run 0 '*explain*connect HOST:PORT|SOCKET*CIDR\[:PORT\[-PORT\]\]*' '' 'the forms of both in --help' "$c" --help
+
 # agrees OP PATH COMMAND...: a run answers as explain does
 agrees() {
 	local op=$1 path=$2 said=0 did=0

@@ -45,14 +45,16 @@ answers 'a refused name has an address of its own' udp:a.no.test:A 'NOERROR 240.
 answers 'one of one label is not there' udp:single:A NXDOMAIN udp:single:AAAA NXDOMAIN
 unasked 'a refused name' no.test
 unasked 'one of one label' single
-record 'it is recorded' '"op":"resolve","host":"a.no.test","verdict":"deny"' '"suggestion":"allow_domain = a.no.test"'
+record 'it is recorded' '"op":"resolve","host":"a.no.test","verdict":"deny"' '"suggestion":"allow_domain = a.no.test:PORT"'
 inside "$python" "$here/dns_client.py" connect a.no.test:443 a.no.test:443 a.no.test:80 b.no.test:443 single:80 >"$work/out" 2>"$work/err"
 same 'a connect to it is refused' 'a.no.test:443 EPERM|a.no.test:443 EPERM|a.no.test:80 EPERM|b.no.test:443 EPERM|single:80 no name' \
 	"$(paste -sd'|' "$work/out")"
 line='cordon: Connection blocked by network allowlist:'
 for name in a.no.test:443 a.no.test:80 b.no.test:443 single; do
+	port=
+	[[ $name = *:* ]] || port=:PORT
 	same "$name: said once, with what would allow it" \
-		"$line $name (no allow_domain matches) (to allow: allow_domain = $name)" "$(grep -F " $name " "$work/err")"
+		"$line $name (no allow_domain matches) (to allow: allow_domain = $name$port)" "$(grep -F " $name " "$work/err")"
 done
 record 'the record of the connect' '"op":"connect","host":"a.no.test","ip":"240.0.0.1","port":443,"verdict":"deny"' '"errno":"EPERM"'
 
@@ -68,14 +70,14 @@ record 'the record of a name' '"op":"resolve","host":"to-127-0-0-1.up.test","ip"
 # --- Where a name may lead ---
 ini=main
 answers 'a name that changes its address' udp:rebind.up.test:A 'NOERROR 198.51.100.7' udp:rebind.up.test:A NOERROR
-has 'the class is said' "$line rebind.up.test (resolved to a loopback address) (to allow: allow_ip = 127.0.0.1)" cat "$work/err"
+has 'the class is said' "$line rebind.up.test (resolved to a loopback address) (to allow: allow_ip = 127.0.0.1:PORT)" cat "$work/err"
 record 'and recorded' '"op":"resolve","host":"rebind.up.test","ip":"127.0.0.1","verdict":"deny"'
 answers 'what is left of mixed ones' udp:mixed.up.test:A 'NOERROR 198.51.100.7'
 while read -r addr class; do
 	answers "$addr is not handed out" "udp:to-${addr//./-}.up.test:A" NOERROR
-	has "as $class" "(resolved to $class) (to allow: allow_ip = $addr)" cat "$work/err"
+	has "as $class" "(resolved to $class) (to allow: allow_ip = $addr:PORT)" cat "$work/err"
 done <<-END
-	169.254.169.254 a cloud metadata address
+	169.254.169.254 a cloud metadata address, where machines are told their secrets
 	169.254.1.1 a link-local address
 	127.0.0.2 a loopback address
 	0.0.0.0 an unspecified address

@@ -111,6 +111,14 @@ record 'its rule is recorded' '"op":"connect"' '"host":"localhost"' '"verdict":"
 same 'localhost at another port' "tcp:localhost:$port EPERM" "$(session "allow_domain = localhost:1" -- "tcp:localhost:$port")"
 same 'an address' "tcp:127.0.0.1:$port ok" "$(session "allow_ip = 127.0.0.1:$port" -- "tcp:127.0.0.1:$port")"
 record 'its rule is recorded' '"op":"connect"' '"verdict":"allow"' "\"rule\":\"allow_ip = 127.0.0.1:$port\""
+if grep -q '^127\.0\.0\.1[[:space:]].*\<localhost\>' /etc/hosts; then
+	same 'an address, by a name of /etc/hosts' "tcp:localhost:$port ok" "$(session "allow_ip = 127.0.0.1:$port" -- "tcp:localhost:$port")"
+	same 'explain says the same' "allowed connect localhost:$port
+  rule: allow_ip = 127.0.0.1:$port ($work/p.ini:8)
+  note: /etc/hosts gives it the address 127.0.0.1" "$("$CORDON" -p "$work/p.ini" explain connect "localhost:$port")"
+else
+	skip 'an address, by a name of /etc/hosts' 'localhost is not in it'
+fi
 
 # --- A name that leads to another port, which is denied ---
 lines=('allow_domain = api.test' "resolve = api.test:443:127.0.0.1:$port" "deny_domain = 127.0.0.1:$port")

@@ -54,6 +54,32 @@ static const struct {
 	 "f:4: allow_domain = http://a.b: leave out the scheme\n"},
 	{"[network]\nallow_ip = 10.1.0.0/8\n",
 	 "f:2: allow_ip = 10.1.0.0/8: the address has bits beyond the '/'\n"},
+	{"[network]\nallow_ip = ::1\nallow_ip = fd00::/8\nallow_ip = 10.0.0.1,10.0.0.2\nallow_ip = "
+	 "10.0.0.1:80,443\n",
+	 "f:2: allow_ip = ::1: an IPv6 address stands in brackets, as in [::1]:443 or [fd00::]/8\n"
+	 "f:3: allow_ip = fd00::/8: an IPv6 address stands in brackets, as in [::1]:443 or [fd00::]/8\n"
+	 "f:4: allow_ip = 10.0.0.1,10.0.0.2: one address or network belongs here; each has a line of its "
+	 "own\n"
+	 "f:5: allow_ip = 10.0.0.1:80,443: one address or network belongs here; each has a line of its "
+	 "own\n"},
+	{"[network]\nallow_ip = localhost:80\nallow_ip = 10.0.0.1-10.0.0.9\nallow_ip = "
+	 "10.0.0.0/255.0.0.0\nallow_ip = 127.1\n",
+	 "f:2: allow_ip = localhost:80: a name belongs in allow_domain, here an IP address\n"
+	 "f:3: allow_ip = 10.0.0.1-10.0.0.9: a range of addresses is written as a network, ADDRESS/BITS\n"
+	 "f:4: allow_ip = 10.0.0.0/255.0.0.0: a number of bits belongs after '/', no mask\n"
+	 "f:5: allow_ip = 127.1: not an IP address (IPv6 stands in brackets)\n"},
+	{"[network]\nallow_domain = 10.0.0.0/8\nallow_domain = [fd00::]/8\nallow_domain = a.b/8\ndeny_domain "
+	 "= a.b, c.d\n",
+	 "f:2: allow_domain = 10.0.0.0/8: a network belongs in allow_ip\n"
+	 "f:3: allow_domain = [fd00::]/8: a network belongs in allow_ip\n"
+	 "f:4: allow_domain = a.b/8: leave out the path\n"
+	 "f:5: deny_domain = a.b, c.d: one host belongs here; each has a line of its own\n"},
+	{"[network]\nallow_local_binding = any\nallowLocalBinding = any\nallowedDomains = "
+	 "a.b\ndenied_domains = a.b\n",
+	 "f:2: unknown key 'allow_local_binding' in [network]; did you mean 'local_binding'?\n"
+	 "f:3: unknown key 'allowLocalBinding' in [network]; did you mean 'local_binding'?\n"
+	 "f:4: unknown key 'allowedDomains' in [network]; did you mean 'allow_domain'?\n"
+	 "f:5: unknown key 'denied_domains' in [network]; did you mean 'deny_domain'?\n"},
 	{"[network]\nresolve = a.b:80\n", "f:2: resolve = a.b:80: not of the form HOST:PORT:ADDR[:PORT]\n"},
 	{"[network]\ndns_server = ns.a.b\n",
 	 "f:2: dns_server = ns.a.b: not an IP address (IPv6 stands in brackets)\n"},

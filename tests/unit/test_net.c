@@ -343,7 +343,7 @@ static void test_words(void **state)
 	char buf[512];
 
 	assert_string_equal(net_explain("x.b.test", 443, &v, buf, sizeof(buf)),
-			    "Connection blocked by network allowlist: x.b.test:443 (deny_domain = *.b.test, "
+			    "Connection blocked by network policy: x.b.test:443 (deny_domain = *.b.test, "
 			    "f:3: ask Ann)");
 	assert_string_equal(net_suggest("x.b.test", false, 443, &v, buf, sizeof(buf)), "");
 	n = name_of("c.test");
@@ -353,6 +353,13 @@ static void test_words(void **state)
 	assert_string_equal(net_suggest("c.test", false, 443, &v, buf, sizeof(buf)),
 			    "allow_domain = c.test:443");
 	assert_string_equal(net_suggest("c.test", false, 443, &v, buf, 20), "");
+	assert_string_equal(net_suggest("c.test", false, 0, &v, buf, sizeof(buf)),
+			    "allow_domain = c.test:PORT");
+	assert_string_equal(
+		net_explain("169.254.169.254", 80, &v, buf, sizeof(buf)),
+		"Connection blocked by network allowlist: 169.254.169.254:80 (no allow_ip or "
+		"allow_domain matches; it is a cloud metadata address, where machines are told their "
+		"secrets)");
 	v.why = "it leads to a loopback address";
 	assert_string_equal(
 		net_explain("::1", 80, &v, buf, sizeof(buf)),
