@@ -291,6 +291,8 @@ static void report_probes(struct report *r, const struct probe *p, const struct 
 	report_gateway(r, p);
 	report_modules(r);
 	report_identity(r, caps);
+	if (!setup_is_one_user())
+		row(r, "one user", NO, "real, effective and saved ids differ; see cordon(1)");
 	report_container(r, is_inside(p));
 	if (private_tmp)
 		needed(r, "private TMPDIR", p->tmpdir, "made for each session", "or private_tmp = no");

@@ -84,7 +84,7 @@ struct run {
 
 static bool prepare(struct run *r)
 {
-	if (!setup_check_stdio(r->o) || !load_config(&r->l, r->o) ||
+	if (!setup_check_user() || !setup_check_stdio(r->o) || !load_config(&r->l, r->o) ||
 	    !proxyenv_init(&r->proxyenv, r->l.config, r->o->quiet))
 		return false;
 	r->s.proxyenv = &r->proxyenv;
@@ -206,15 +206,10 @@ static bool shield(struct run *r)
 static bool start(struct run *r)
 {
 	bool readable = prctl(PR_GET_DUMPABLE) == 1; /* as the child's memory will be */
-	struct rlimit lim = r->nofile;
 	int rc;
 
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return false;
-	if (lim.rlim_max > 65536 && lim.rlim_cur < 65536)
-		lim.rlim_cur = 65536;
-	else if (lim.rlim_cur < lim.rlim_max && lim.rlim_max <= 65536)
-		lim.rlim_cur = lim.rlim_max;
 	if (!setup_session(&r->s, &r->l, r->o) || !setup_audit(&r->s))
 		return false;
 	sockets_add_kept(&r->s, r->o->keep_fds, r->o->n_keep_fds);
@@ -238,7 +233,7 @@ static bool start(struct run *r)
 	if (!shield(r))
 		return false;
 	umask(0);
-	setrlimit(RLIMIT_NOFILE, &lim);
+	setup_raise_limits();
 	records_start(&r->s, &r->l, r->argv, r->abi);
 	if (r->o->verbose)
 		records_say(&r->s, &r->l, r->abi);

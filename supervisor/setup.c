@@ -40,6 +40,32 @@ static bool fail(const char *what)
 	return false;
 }
 
+bool setup_is_one_user(void)
+{
+	uid_t u[3];
+	gid_t g[3];
+
+	/* The ids for the file system are the effective ones after any exec. */
+	return getresuid(&u[0], &u[1], &u[2]) == 0 && getresgid(&g[0], &g[1], &g[2]) == 0 && u[0] == u[1] &&
+	       u[1] == u[2] && g[0] == g[1] && g[1] == g[2];
+}
+
+/*
+ * An exec under no_new_privs gives the command its real ids (kernels before 6.16), or leaves it with both, and then nobody may
+ * look into it. The supervisor would act as the effective ones.
+ */
+bool setup_check_user(void)
+{
+	if (setup_is_one_user())
+		return true;
+	fprintf(stderr,
+		"cordon: real and effective user (%u, %u) or group (%u, %u) differ: the command could be "
+		"another "
+		"than its supervisor, so it is not started\n",
+		getuid(), geteuid(), getgid(), getegid());
+	return false;
+}
+
 static bool is_kept(const struct opts *o, int fd)
 {
 	for (size_t i = 0; i < o->n_keep_fds; i++)
@@ -100,6 +126,27 @@ bool setup_check_stdio(const struct opts *o)
 			return false;
 		}
 	return true;
+}
+
+/*
+ * It holds descriptors of the whole session, and truncates in the name of callers, each of whom has a limit on file sizes of
+ * his own (sysc/attr.c).
+ */
+void setup_raise_limits(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		if (lim.rlim_max > 65536 && lim.rlim_cur < 65536)
+			lim.rlim_cur = 65536;
+		else if (lim.rlim_cur < lim.rlim_max && lim.rlim_max <= 65536)
+			lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	if (getrlimit(RLIMIT_FSIZE, &lim) == 0) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_FSIZE, &lim);
+	}
 }
 
 static void note_stdio(struct session *s, int fd)

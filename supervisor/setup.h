@@ -23,6 +23,13 @@ bool setup_check_kernel(struct session *s, bool readable);
 /* The command with its arguments; with -c the shell's. NULL when out of memory. */
 char **setup_command_line(const struct opts *o);
 
+/* Raises the supervisor's own limits, once the command's process was forked with those that cordon was started with. */
+void setup_raise_limits(void);
+
+/* Whether real, effective and saved ids are the same; the second refuses others, with a line. */
+bool setup_is_one_user(void);
+bool setup_check_user(void);
+
 /* Refuses descriptors 0 to 2 that a policy could not hold (datagram or unconnected sockets, directories). */
 bool setup_check_stdio(const struct opts *o);
 

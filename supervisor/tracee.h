@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "supervisor/call.h"
@@ -69,6 +70,9 @@ struct tracee_status {
 	int threads;
 };
 int tracee_status(const struct session *s, pid_t tid, struct tracee_status *st);
+
+/* The caller's limit on file sizes. 0 or -errno. */
+int tracee_file_limit(const struct call *c, rlim_t *limit);
 
 /* Whether pid is a thread of the caller's process. */
 bool tracee_is_callers(const struct call *c, pid_t pid);

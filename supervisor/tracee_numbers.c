@@ -1,10 +1,11 @@
-/* Which descriptor numbers a caller has left. */
+/* A caller's limits: which descriptor numbers it has left, how long its files may be. Part of tracee.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(newfstatat), OWN_READDIR, OWN_READ_LIMIT);
+OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(read), OWN(newfstatat), OWN_READDIR, OWN_READ_LIMIT);
 
 bool tracee_has_free(struct call *c, int number)
 {
@@ -57,4 +58,39 @@ bool tracee_has_free_numbers(struct call *c, unsigned n)
 		return true;
 	/* Those beyond a limit that was lowered count, too. */
 	return count_numbers(c, name, limit.rlim_cur) + n <= limit.rlim_cur;
+}
+
+/* By name, as anyone may. */
+static int read_file_limit(const struct call *c, rlim_t *limit)
+{
+	char name[32], buf[2048];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d/limits", c->tid);
+	fd = openat(c->s->proc, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	p = strstr(buf, "Max file size ");
+	if (!p)
+		return -EPERM;
+	p += strlen("Max file size ");
+	p += strspn(p, " ");
+	*limit = *p == 'u' ? RLIM_INFINITY : strtoull(p, NULL, 10);
+	return 0;
+}
+
+int tracee_file_limit(const struct call *c, rlim_t *limit)
+{
+	struct rlimit lim;
+
+	/* The kernel tells it to those of the very same ids only. */
+	if (prlimit(c->tid, RLIMIT_FSIZE, NULL, &lim) < 0)
+		return read_file_limit(c, limit);
+	*limit = lim.rlim_cur;
+	return 0;
 }

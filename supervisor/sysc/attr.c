@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -21,7 +20,7 @@
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_OLD(chmod, fchmodat), OWN(fchownat), OWN(utimensat), OWN(truncate), OWN(tgkill),
-	  OWN_FACCESSAT, OWN_READ_LIMIT);
+	  OWN_FACCESSAT);
 
 struct attr {
 	mode_t mode;
@@ -115,12 +114,11 @@ static void handle_utimensat(struct call *c)
 static int check_limit(struct call *c, const struct object *o, int64_t length)
 {
 	struct tracee_status st;
-	struct rlimit lim;
+	rlim_t limit;
+	int rc = tracee_file_limit(c, &limit);
 
-	if (syscall(SYS_prlimit64, c->tid, RLIMIT_FSIZE, NULL, &lim) < 0)
-		return 0; /* ours, inherited by both, holds then */
-	if (lim.rlim_cur == RLIM_INFINITY || (uint64_t)length <= lim.rlim_cur)
-		return 0;
+	if (rc < 0 || limit == RLIM_INFINITY || (rlim_t)length <= limit)
+		return rc;
 	if (faccessat(o->fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
 		return -errno;
 	if (tracee_status(c->s, c->tid, &st) == 0)

@@ -126,6 +126,16 @@ try_audit_link() {
 	marked
 }
 
+# Before Linux 6.16 an exec without new privileges made the command the real user, and the supervisor went on as the other.
+try_two_users() {
+	[ "$(id -u)" = 0 ] || { echo 'skip needs root'; return 1; }
+	local as=(setpriv --ruid 1001 --euid 1000 --rgid 1001 --egid 1000 --clear-groups) how=()
+	echo secret >"$IN/secret" && chmod 755 "$IN" && chown 1000 "$IN/secret" && chmod 600 "$IN/secret"
+	[ "$1" = outside ] || how=("$CORDON" -q -p "$work/policy.ini" --)
+	chmod 644 "$work/policy.ini" 2>/dev/null
+	"${as[@]}" "${how[@]}" perl -e 'open(F, "+<", "secret") or open(F, "<", "secret") or die; print <F>' | grep secret
+}
+
 evil=$'a\e]0;owned\a\e[2J\r\ncordon: all is well'
 try_escape_in_message() {
 	if [ "$1" = outside ]; then printf 'sh: cannot create %s\n' "$evil" 2>&1
@@ -151,5 +161,6 @@ try program_rewrite 'the command changes the program that confines it, for the n
 try policy_swapped 'the policy file is changed while the session runs'
 try cleanup_link 'links in place of the TMPDIR that is removed'
 try audit_link 'a link in place of the audit file'
+try two_users "a command with two users, and a supervisor that is one of them"
 try escape_in_message 'a name with terminal codes and line breaks in messages'
 try line_in_record 'the same in records'

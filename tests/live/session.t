@@ -265,6 +265,21 @@ else
 	skip 'job control on a terminal' 'no python3'
 fi
 
+# What cordon was started as and with.
+if is_root; then
+	for ids in '--ruid 1001 --euid 1000 --regid 1000' '--reuid 1000 --rgid 1001 --egid 1000' '--ruid 1000 --euid 0 --regid 0' '--ruid 0 --euid 1000 --regid 0'; do
+		# shellcheck disable=SC2086 # options
+		setpriv $ids --clear-groups "$CORDON" -p "$policy" touch "$in/ran" 2>"$work/said"
+		same "started with $ids: 125, and nothing ran" '125 1 no' \
+			"$? $(grep -c '^cordon: real and effective' "$work/said") $([ -e "$in/ran" ] && echo yes || echo no)"
+	done
+else
+	skip 'started with other real than effective ids' 'needs root'
+fi
+: >"$in/long"
+(ulimit -S -f 100 && run bash -c 'ulimit -S -f; ulimit -S -f 2000; perl -e "truncate(shift, 1 << 20) or print \$!" "$0"' "$in/long") >"$work/answer" 2>&1
+same 'a soft limit on file sizes, raised inside' '100 1048576' "$(<"$work/answer") $(stat -c %s "$in/long")"
+
 # Threads, many processes at the end, a fork in the last moment.
 run bash -c 'for i in {1..200}; do sleep 100 & done' 2>/dev/null
 same 'two hundred leftovers' 0 $?
