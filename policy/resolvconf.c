@@ -26,12 +26,22 @@ static bool is_word(const char *p, size_t n, const char *text)
 	return n == strlen(text) && memcmp(p, text, n) == 0;
 }
 
+/* An address of IPv6 may have its interface behind it. */
 static void add_server(struct resolvconf *c, const char *p, size_t n)
 {
+	const char *percent = memchr(p, '%', n);
+	size_t len = percent ? (size_t)(percent - p) : n, scope = percent ? n - len - 1 : 0;
+	struct resolvconf_server *to;
 	struct host_name addr;
 
-	if (c->n_servers < RESOLVCONF_SERVERS_MAX && !host_canonicalise(p, n, &addr) && addr.is_ip)
-		memcpy(c->server[c->n_servers++], addr.addr, sizeof(addr.addr));
+	if (c->n_servers == RESOLVCONF_SERVERS_MAX || host_canonicalise(p, len, &addr) || !addr.is_ip ||
+	    (percent && (host_is_v4(addr.addr) || scope == 0 || scope >= sizeof(to->scope) ||
+			 memchr(percent + 1, '\0', scope))))
+		return;
+	to = &c->server[c->n_servers++];
+	memcpy(to->addr, addr.addr, sizeof(addr.addr));
+	if (percent)
+		memcpy(to->scope, percent + 1, scope);
 }
 
 static void add_suffix(struct resolvconf *c, const char *p, size_t n)
@@ -45,6 +55,36 @@ static void add_suffix(struct resolvconf *c, const char *p, size_t n)
 	if (c->n_search < RESOLVCONF_SEARCH_MAX && !host_canonicalise(p, n, &name) && !name.is_ip &&
 	    name.text[0])
 		c->search[c->n_search++] = name;
+}
+
+/* What stands behind the colon, as libc's atoi() but for what is no number: 0. */
+static unsigned number(const char *p, size_t n, unsigned max)
+{
+	unsigned value = 0;
+
+	for (size_t i = 0; i < n && p[i] >= '0' && p[i] <= '9'; i++) {
+		value = 10 * value + (unsigned)(p[i] - '0');
+		if (value >= max)
+			return max;
+	}
+	return value;
+}
+
+static bool is_option(const char *p, size_t n, const char *key)
+{
+	return n > strlen(key) && memcmp(p, key, strlen(key)) == 0;
+}
+
+static void add_option(struct resolvconf *c, const char *p, size_t n)
+{
+	if (is_option(p, n, "timeout:"))
+		c->timeout = number(p + 8, n - 8, RESOLVCONF_TIMEOUT_MAX);
+	else if (is_option(p, n, "attempts:"))
+		c->attempts = number(p + 9, n - 9, RESOLVCONF_ATTEMPTS_MAX);
+	else if (is_word(p, n, "rotate"))
+		c->rotate = true;
+	else if (is_word(p, n, "use-vc"))
+		c->use_vc = true;
 }
 
 /* The last line with "domain" or "search" counts. */
@@ -66,6 +106,9 @@ static void read_line(struct resolvconf *c, const char *p, const char *end)
 			if (domain)
 				break;
 		}
+	} else if (is_word(key, n, "options")) {
+		for (; (n = word(&p, end)); p += n)
+			add_option(c, p, n);
 	}
 }
 
@@ -86,7 +129,7 @@ void resolvconf_parse(const char *bytes, size_t len, const char *host, struct re
 		p = eol + 1;
 	}
 	if (!out->n_servers)
-		memcpy(out->server[out->n_servers++], inet_loopback4, sizeof(inet_loopback4));
+		memcpy(out->server[out->n_servers++].addr, inet_loopback4, sizeof(inet_loopback4));
 }
 
 bool resolvconf_is_search(const struct resolvconf *c, const struct host_name *name, bool *whole)

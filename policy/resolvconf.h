@@ -1,6 +1,7 @@
 /*
- * The text of /etc/resolv.conf: which servers are asked, and which suffixes programs put behind names. Pure. Lines that cannot be
- * read are left out, as libc does; so are servers with a scope (fe80::1%eth0), and what follows the bounds.
+ * The text of /etc/resolv.conf: which servers are asked and how, and which suffixes programs put behind names. Pure. Lines that
+ * cannot be read are left out, as libc does, and so is what follows the bounds. Options that are not here are those of whoever
+ * asks (ndots, edns0, no-aaaa, single-request).
  */
 #ifndef CORDON_RESOLVCONF_H
 #define CORDON_RESOLVCONF_H
@@ -14,9 +15,22 @@
 #define RESOLVCONF_SERVERS_MAX 8
 #define RESOLVCONF_SEARCH_MAX  32
 
+/* As long as the kernel has them. */
+#define RESOLVCONF_SCOPE_SIZE 16
+/* As libc has it. */
+#define RESOLVCONF_TIMEOUT_MAX	30
+#define RESOLVCONF_ATTEMPTS_MAX 5
+
+struct resolvconf_server {
+	uint8_t addr[16];
+	char scope[RESOLVCONF_SCOPE_SIZE]; /* the interface, by name or number; "": none */
+};
+
 struct resolvconf {
-	uint8_t server[RESOLVCONF_SERVERS_MAX][16];
+	struct resolvconf_server server[RESOLVCONF_SERVERS_MAX];
 	size_t n_servers;
+	unsigned timeout, attempts; /* seconds; tries of all servers. 0: not said */
+	bool rotate, use_vc;
 	struct host_name search[RESOLVCONF_SEARCH_MAX];
 	size_t n_search;
 };

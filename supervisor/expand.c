@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40
+#include "supervisor/way.h"
 
 static bool is_allow(enum rule_kind k)
 {
@@ -60,78 +60,27 @@ static bool may_be_planted(const struct roots *roots, const char *path)
 	return roots->failed;
 }
 
-/* The way of one path: what is resolved so far, what is left, where a link was that may have been planted. */
-struct way {
+/* Where a path leads, and the first link on its way that may have been planted. */
+struct track {
+	struct way way;
 	const struct roots *roots;
-	char done[2 * PATH_MAX];
-	char rest[2 * PATH_MAX];
-	char planted[PATH_MAX];
-	int links;
+	char planted[PATH_MAX]; /* "": none */
 };
 
-static int follow_link(struct way *w)
+static void note_planted(const char *name, mode_t mode, void *arg)
 {
-	char target[PATH_MAX], rest[2 * PATH_MAX];
-	ssize_t n = readlink(w->done, target, sizeof(target) - 1);
-	char *slash;
+	struct track *t = arg;
 
-	if (n < 0)
-		return -errno;
-	target[n] = '\0';
-	if (++w->links > MAX_LINKS)
-		return -ELOOP;
-	if (!w->planted[0] && may_be_planted(w->roots, w->done))
-		snprintf(w->planted, sizeof(w->planted), "%.*s", PATH_MAX - 1, w->done);
-	strcpy(rest, w->rest);
-	if (snprintf(w->rest, sizeof(w->rest), "%s%s", target, rest) >= (int)sizeof(w->rest))
-		return -ENAMETOOLONG;
-	slash = strrchr(w->done, '/');
-	*slash = '\0';
-	if (target[0] == '/')
-		w->done[0] = '\0';
-	return 0;
+	if (S_ISLNK(mode) && !t->planted[0] && may_be_planted(t->roots, name))
+		snprintf(t->planted, sizeof(t->planted), "%.*s", PATH_MAX - 1, name);
 }
 
-/* Takes one component from rest to done. 0 or -errno. */
-static int advance(struct way *w)
+static int follow(struct track *t, const char *path)
 {
-	char *p = w->rest + strspn(w->rest, "/"), *slash;
-	size_t n = strcspn(p, "/"), have = strlen(w->done);
-	struct stat st;
-
-	if (n == 2 && p[0] == '.' && p[1] == '.') {
-		slash = strrchr(w->done, '/');
-		if (slash)
-			*slash = '\0';
-	} else if (n > 0 && !(n == 1 && p[0] == '.')) {
-		if (have + n + 2 > PATH_MAX)
-			return -ENAMETOOLONG;
-		w->done[have] = '/';
-		memcpy(w->done + have + 1, p, n);
-		w->done[have + 1 + n] = '\0';
-	}
-	memmove(w->rest, p + n, strlen(p + n) + 1);
-	if (n > 0 && lstat(w->done, &st) == 0 && S_ISLNK(st.st_mode))
-		return follow_link(w);
-	return 0;
-}
-
-/* Where path leads; what does not exist stays as it is. */
-static int resolve_way(struct way *w, const char *path)
-{
-	w->done[0] = '\0';
-	w->planted[0] = '\0';
-	w->links = 0;
-	snprintf(w->rest, sizeof(w->rest), "%s", path);
-	while (w->rest[strspn(w->rest, "/")]) {
-		int rc = advance(w);
-
-		if (rc < 0)
-			return rc;
-	}
-	if (w->done[0] == '\0')
-		strcpy(w->done, "/");
-	return 0;
+	t->planted[0] = '\0';
+	t->way.visit = note_planted;
+	t->way.arg = t;
+	return way_follow(&t->way, path);
 }
 
 /* A glob's directories before its first wildcard, unquoted into dir; the rest of the pattern is returned. */
@@ -191,14 +140,14 @@ static void add_name(const char *path, void *arg)
 		a->failed = true;
 }
 
-static void warn_planted(const struct rule *r, const struct way *w, void (*warn)(const char *line))
+static void warn_planted(const struct rule *r, const struct track *t, void (*warn)(const char *line))
 {
 	char line[2 * PATH_MAX];
 
 	snprintf(line, sizeof(line),
 		 "%s = %s is not followed through the symbolic link %s, which lies where the command may "
 		 "write",
-		 r->key, r->text, w->planted);
+		 r->key, r->text, t->planted);
 	warn(line);
 }
 
@@ -215,7 +164,7 @@ static bool fixed_part(const struct rule *r, char *dir, size_t size, const char 
 	return dir[0] != '\0' || !r->literal;
 }
 
-static void expand_one(struct config *c, size_t i, struct mounts *m, struct faults *f, struct way *w,
+static void expand_one(struct config *c, size_t i, struct mounts *m, struct faults *f, struct track *t,
 		       void (*warn)(const char *line))
 {
 	struct adding a = {.c = c, .index = i, .rest = ""};
@@ -226,7 +175,7 @@ static void expand_one(struct config *c, size_t i, struct mounts *m, struct faul
 
 	if (!fixed_part(r, dir, sizeof(dir), &a.rest) || dir[0] == '\0')
 		return;
-	rc = resolve_way(w, dir);
+	rc = follow(t, dir);
 	if (rc < 0 && is_allow(r->kind))
 		return;
 	if (rc < 0) {
@@ -234,23 +183,23 @@ static void expand_one(struct config *c, size_t i, struct mounts *m, struct faul
 			   r->text, strerror(-rc));
 		return;
 	}
-	if (w->planted[0] && is_allow(r->kind) && strcmp(w->done, dir) != 0) {
-		warn_planted(r, w, warn);
+	if (t->planted[0] && is_allow(r->kind) && strcmp(t->way.done, dir) != 0) {
+		warn_planted(r, t, warn);
 		return;
 	}
-	add_name(w->done, &a);
-	mounts_aliases(m, w->done, add_name, &a);
+	add_name(t->way.done, &a);
+	mounts_aliases(m, t->way.done, add_name, &a);
 	if (a.failed)
 		faults_add(f, NULL, 0, "out of memory");
 }
 
-static void find_roots(const struct config *c, struct way *w, struct roots *roots)
+static void find_roots(const struct config *c, struct track *t, struct roots *roots)
 {
 	static const struct roots none;
 	char dir[PATH_MAX];
 	const char *rest;
 
-	w->roots = &none;
+	t->roots = &none;
 	for (size_t i = 0; i < c->n_rules; i++) {
 		const struct rule *r = &c->rules[i];
 
@@ -258,25 +207,25 @@ static void find_roots(const struct config *c, struct way *w, struct roots *root
 		    !fixed_part(r, dir, sizeof(dir), &rest))
 			continue;
 		roots_add(roots, dir[0] ? dir : "/");
-		if (dir[0] && resolve_way(w, dir) == 0)
-			roots_add(roots, w->done);
+		if (dir[0] && follow(t, dir) == 0)
+			roots_add(roots, t->way.done);
 	}
-	w->roots = roots;
+	t->roots = roots;
 }
 
 void expand_rules(struct config *c, struct mounts *m, struct faults *f, void (*warn)(const char *line))
 {
-	struct way *w = calloc(1, sizeof(*w));
+	struct track *t = calloc(1, sizeof(*t));
 	struct roots roots = {.list = NULL};
 	size_t n = c->n_rules;
 
-	if (!w) {
+	if (!t) {
 		faults_add(f, NULL, 0, "out of memory");
 		return;
 	}
-	find_roots(c, w, &roots);
+	find_roots(c, t, &roots);
 	for (size_t i = 0; i < n; i++)
-		expand_one(c, i, m, f, w, warn);
+		expand_one(c, i, m, f, t, warn);
 	roots_free(&roots);
-	free(w);
+	free(t);
 }

@@ -11,6 +11,7 @@
 #include "policy/net.h"
 #include "supervisor/answer.h"
 #include "supervisor/hostfile.h"
+#include "supervisor/names.h"
 
 #define OWN_MAX 256
 
@@ -58,12 +59,13 @@ static void read_own(struct question *q)
 
 static void read_hosts(struct question *q)
 {
-	struct hostfile file = {.path = "/etc/hosts"};
+	struct hostfile *file = hostfile_new(NULL, NAMES_HOSTS);
 	size_t len;
-	char *bytes = hostfile_changed(&file) ? hostfile_read(&file, &len) : NULL;
+	char *text = file ? hostfile_text(file, &len) : NULL;
 
-	q->hosts = bytes ? hosts_parse(bytes, len) : NULL;
-	free(bytes);
+	q->hosts = text ? hosts_parse(text, len) : NULL;
+	free(text);
+	hostfile_free(file);
 }
 
 /* One more address that the name leads to. */

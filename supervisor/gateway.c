@@ -23,14 +23,12 @@
 #include "supervisor/landlock.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/message.h"
-#include "supervisor/names.h"
 #include "supervisor/proxyenv.h"
 #include "supervisor/session.h"
 #include "supervisor/sysc.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(recvfrom), OWN(openat), OWN(shutdown), OWN(close), OWN(kill), OWN(wait4));
+OWN_CALLS(OWN_SUPERVISOR, OWN(recvfrom), OWN(shutdown), OWN(close), OWN(kill), OWN(wait4));
 
-#define RESOLV_CONF "/etc/resolv.conf"
 #define TOKEN_BYTES 16
 /* Reports that are read at a time, so that the main loop has time for others. */
 #define TURN 32
@@ -43,7 +41,7 @@ struct gateway_link {
 	uint16_t proxy_port;
 	char token[2 * TOKEN_BYTES + 1];
 	struct gateway process; /* as it begins */
-	struct hostfile resolv, hosts;
+	unsigned resolv, hosts; /* the texts of these files that it knows */
 };
 
 /* A listener on loopback at a port that the kernel chooses. -1: this machine has no such loopback. */
@@ -129,11 +127,15 @@ int gateway_listen(struct session *s)
 		return -ENOMEM;
 	s->gateway = l;
 	l->control = -1;
-	l->resolv.path = RESOLV_CONF;
-	l->hosts.path = NAMES_HOSTS;
 	g = &l->process;
-	*g = (struct gateway){
-		.config = s->config, .policy = s->policy, .proxyenv = s->proxyenv, .proxy_listener = -1};
+	*g = (struct gateway){.config = s->config,
+			      .policy = s->policy,
+			      .proxyenv = s->proxyenv,
+			      .proxy_listener = -1,
+			      .resolv = s->resolv,
+			      .hosts = s->hosts};
+	l->resolv = hostfile_look(s->resolv);
+	l->hosts = hostfile_look(s->hosts);
 	g->dns_listener[0] = listen_on(AF_INET, &l->dns[0], &l->dns_len[0]);
 	g->dns_listener[1] = listen_on(AF_INET6, &l->dns[1], &l->dns_len[1]);
 	return s->proxyenv->on ? listen_for_proxy(l) : 0;
@@ -179,22 +181,21 @@ static bool tell_done(struct session *s, uint32_t id)
 }
 
 /* The gateway reads it; it cannot open anything. */
-static void send_if_changed(struct session *s, struct hostfile *f, enum order_kind kind)
+static void send_if_changed(struct session *s, struct hostfile *f, unsigned *number, enum order_kind kind)
 {
 	const struct order o = {kind, 0};
 	int fd;
 
-	if (!hostfile_changed(f))
+	if (!hostfile_pass(f, number, &fd))
 		return;
-	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	fdpass_send(s->gateway->control, &o, sizeof(o), fd);
 	close_if(fd);
 }
 
 static bool on_check(struct session *s, const struct report *r)
 {
-	send_if_changed(s, &s->gateway->resolv, ORDER_RESOLV);
-	send_if_changed(s, &s->gateway->hosts, ORDER_HOSTS);
+	send_if_changed(s, s->resolv, &s->gateway->resolv, ORDER_RESOLV);
+	send_if_changed(s, s->hosts, &s->gateway->hosts, ORDER_HOSTS);
 	return tell_done(s, r->id);
 }
 

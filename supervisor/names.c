@@ -1,11 +1,8 @@
 #include "supervisor/names.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/hosts.h"
 #include "supervisor/hostfile.h"
@@ -28,11 +25,12 @@ struct names {
 	struct pair *bucket[BUCKETS];
 	struct pair *newest, *oldest;
 	size_t n;
-	struct hostfile file;
-	struct hosts *hosts; /* NULL: not read so far, or it is not there */
+	struct hostfile *file;
+	unsigned number;     /* of the file's text that hosts is; 0: none so far */
+	struct hosts *hosts; /* NULL: there is none */
 };
 
-struct names *names_new(const char *hosts)
+struct names *names_new(struct hostfile *hosts)
 {
 	struct names *t = calloc(1, sizeof(*t));
 
@@ -40,7 +38,7 @@ struct names *names_new(const char *hosts)
 		return NULL;
 	pthread_mutex_init(&t->lock, NULL);
 	siphash_key_make(&t->key);
-	t->file.path = hosts;
+	t->file = hosts;
 	return t;
 }
 
@@ -144,17 +142,17 @@ static bool each_host(const struct host_name *name, void *arg)
 
 static void read_hosts(struct names *t)
 {
-	char *bytes;
+	unsigned number = hostfile_look(t->file);
+	char *text;
 	size_t len;
 
-	if (!hostfile_changed(&t->file))
+	if (number == t->number)
 		return;
+	t->number = number;
 	hosts_free(t->hosts);
-	t->hosts = NULL;
-	bytes = hostfile_read(&t->file, &len);
-	if (bytes)
-		t->hosts = hosts_parse(bytes, len);
-	free(bytes);
+	text = hostfile_text(t->file, &len);
+	t->hosts = text ? hosts_parse(text, len) : NULL;
+	free(text);
 }
 
 bool names_each(struct names *t, const uint8_t addr[16],

@@ -13,10 +13,11 @@
 #define NAMES_HOSTS "/etc/hosts"
 #define NAMES_MAX   16384
 
+struct hostfile;
 struct names;
 
-/* hosts: the file; borrowed. NULL when out of memory. */
-struct names *names_new(const char *hosts);
+/* hosts: borrowed. NULL when out of memory. */
+struct names *names_new(struct hostfile *hosts);
 /* The stub hands out addr for the name. refused: the address stands for a name that is refused. False: it is not kept,
  * as memory is out. */
 bool names_bind(struct names *t, const struct host_name *name, const uint8_t addr[16], bool refused);

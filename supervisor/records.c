@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "supervisor/audit.h"
+#include "supervisor/hostfile.h"
 #include "supervisor/jsonw.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/names.h"
+#include "supervisor/nameserver.h"
 #include "supervisor/rules.h"
 #include "supervisor/sysc.h"
 
@@ -69,6 +72,12 @@ void records_start(struct session *s, const struct loaded *l, char *const argv[]
 	jsonw_free(&w);
 }
 
+static void say_if_held(struct hostfile *f, const char *path)
+{
+	if (hostfile_is_held(f))
+		fprintf(stderr, "cordon: the command may change %s: names go by what it says now\n", path);
+}
+
 void records_say(const struct session *s, const struct loaded *l, int landlock_abi)
 {
 	char layer[32] = "no Landlock";
@@ -84,6 +93,8 @@ void records_say(const struct session *s, const struct loaded *l, int landlock_a
 		s->features & FEATURE_READS ? "decided by the supervisor" : "left to the kernel",
 		lockdown_is_built() ? "locked down" : "not locked down (a build for tests)",
 		(int)s->gateway_pid, l->config->audit_file ? l->config->audit_file : "none");
+	say_if_held(s->hosts, NAMES_HOSTS);
+	say_if_held(s->resolv, NAMESERVER_FILE);
 	rules_hint_programs(l);
 	rules_hint_network(l);
 }

@@ -18,12 +18,14 @@ struct audit;
 struct execs;
 struct flights;
 struct gateway_link;
+struct hostfile;
 struct idset;
 struct inetdiag;
 struct mounts;
 struct literals;
 struct mqueues;
 struct names;
+struct nameserver;
 struct sockets;
 struct tracer;
 struct pins;
@@ -91,7 +93,10 @@ struct session {
 	struct pins *pins;	   /* memory of processes that change their user */
 	struct sysv *sysv;	   /* shared with the front, as is the next */
 	struct mqueues *mqueues;
-	struct names *hostnames; /* which names led to which address; own lock */
+	struct hostfile *hosts,
+		*resolv; /* /etc/hosts and /etc/resolv.conf; a lock inside, as in the next two */
+	struct nameserver *nameserver;
+	struct names *hostnames; /* which names led to which address */
 	const struct proxyenv *proxyenv;
 	struct gateway_link *gateway; /* gateway.h */
 	_Atomic pid_t gateway_pid;    /* a child of the supervisor that is none of the session; 0: none */

@@ -17,6 +17,7 @@
 #include "supervisor/compat.h"
 #include "supervisor/execs.h"
 #include "supervisor/flights.h"
+#include "supervisor/hostfile.h"
 #include "supervisor/idset.h"
 #include "supervisor/inetdiag.h"
 #include "supervisor/ident.h"
@@ -24,6 +25,7 @@
 #include "supervisor/literals.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/names.h"
+#include "supervisor/nameserver.h"
 #include "supervisor/notify.h"
 #include "supervisor/pins.h"
 #include "supervisor/sockets.h"
@@ -187,12 +189,16 @@ static bool make_sets(struct session *s, const struct loaded *l)
 	s->inetdiag = inetdiag_new();
 	s->flights = flights_new();
 	s->pins = pins_new();
-	s->hostnames = names_new(NAMES_HOSTS);
+	s->hosts = hostfile_new(s, NAMES_HOSTS);
+	s->resolv = hostfile_new(s, NAMESERVER_FILE);
+	s->nameserver = nameserver_new(NAMESERVER_FILE);
+	s->hostnames = names_new(s->hosts);
 	s->tracer = tracer_new();
 	s->execs = execs_new();
 	s->literals = literals_new(s->config, s->identity.cap_effective != 0);
 	if (!s->sealed || !s->created || !s->own_links || !s->own_ptys || !s->sockets || !s->inetdiag ||
-	    !s->flights || !s->hostnames || !s->pins || !s->tracer || !s->execs || !s->literals)
+	    !s->flights || !s->hosts || !s->resolv || !s->nameserver || !s->hostnames || !s->pins ||
+	    !s->tracer || !s->execs || !s->literals)
 		return fail("memory");
 	for (size_t i = 0; i < l->n_files; i++)
 		seal_path(s, l->files[i]);

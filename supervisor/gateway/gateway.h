@@ -15,6 +15,7 @@
 struct config;
 struct control;
 struct fakes;
+struct hostfile;
 struct ownaddr;
 struct resolving;
 struct sysfiles;
@@ -32,6 +33,8 @@ struct gateway {
 	int socket;	     /* to the supervisor */
 	int dns_listener[2]; /* IPv4, IPv6; -1: none */
 	int proxy_listener;  /* -1: no proxy */
+	/* As the session begins. */
+	struct hostfile *resolv, *hosts;
 	const char *proxy_token;
 	const struct proxyenv *proxyenv;
 	struct control *control;
@@ -45,7 +48,7 @@ struct gateway {
 };
 
 /* The process's whole life: gives up what it does not need, serves until the supervisor is gone. Of g the config, policy,
- * descriptors and token are set. */
+ * descriptors, files and token are set. */
 void gateway_main(struct gateway *g, pid_t parent, int landlock_abi) __attribute__((noreturn));
 
 /* An answer: the addresses that the name may lead to at that port, checked (net_may_lead_to()). */

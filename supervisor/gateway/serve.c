@@ -84,7 +84,7 @@ static void make_parts(struct gateway *g)
 	g->control = control_new(g);
 	g->files = sysfiles_new(g);
 	g->own = ownaddr_new(g->loop);
-	g->upstream = upstream_new(g);
+	g->upstream = g->files ? upstream_new(g, sysfiles_conf(g->files)) : NULL;
 	g->fakes = fakes_new();
 	g->stub = stub_new(g);
 	if (!g->control || !g->files || !g->own || !g->upstream || !g->fakes || !g->stub)

@@ -22,19 +22,37 @@ struct sysfiles {
 	struct fresh *waiting;
 };
 
+static void set_resolv(struct sysfiles *f, char *text, size_t len)
+{
+	resolvconf_parse(text ? text : "", len, f->machine.nodename, &f->conf);
+	free(text);
+}
+
+static void set_hosts(struct sysfiles *f, char *text, size_t len)
+{
+	hosts_free(f->hosts);
+	f->hosts = text ? hosts_parse(text, len) : NULL;
+	free(text);
+}
+
 struct sysfiles *sysfiles_new(struct gateway *g)
 {
 	struct sysfiles *f = calloc(1, sizeof(*f));
+	char *text;
+	size_t len;
 
 	if (!f)
 		return NULL;
 	f->g = g;
 	uname(&f->machine);
-	resolvconf_parse("", 0, f->machine.nodename, &f->conf);
+	text = hostfile_text(g->resolv, &len);
+	set_resolv(f, text, len);
+	text = hostfile_text(g->hosts, &len);
+	set_hosts(f, text, len);
 	return f;
 }
 
-static char *bytes_of(int fd, size_t *len)
+static char *text_of(int fd, size_t *len)
 {
 	*len = 0;
 	return fd < 0 ? NULL : hostfile_read_fd(fd, len);
@@ -43,21 +61,18 @@ static char *bytes_of(int fd, size_t *len)
 void sysfiles_resolv(struct sysfiles *f, int fd)
 {
 	size_t len;
-	char *bytes = bytes_of(fd, &len);
+	char *text = text_of(fd, &len);
 
-	resolvconf_parse(bytes ? bytes : "", len, f->machine.nodename, &f->conf);
-	free(bytes);
+	set_resolv(f, text, len);
 	upstream_configure(f->g->upstream, &f->conf);
 }
 
 void sysfiles_hosts(struct sysfiles *f, int fd)
 {
 	size_t len;
-	char *bytes = bytes_of(fd, &len);
+	char *text = text_of(fd, &len);
 
-	hosts_free(f->hosts);
-	f->hosts = bytes ? hosts_parse(bytes, len) : NULL;
-	free(bytes);
+	set_hosts(f, text, len);
 }
 
 static void on_looked(void *arg)

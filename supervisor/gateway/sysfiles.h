@@ -1,6 +1,7 @@
 /*
  * What the system says of names: /etc/resolv.conf and /etc/hosts. The gateway cannot open them; the supervisor looks whether
- * they changed, once a second at most and only when there is a question, and hands them over.
+ * they changed, once a second at most and only when there is a question, and hands them over. What they say at first is known
+ * from the fork.
  */
 #ifndef CORDON_GATEWAY_SYSFILES_H
 #define CORDON_GATEWAY_SYSFILES_H

@@ -8,17 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "policy/config.h"
+#include "supervisor/ifindex.h"
 #include "supervisor/lockdown.h"
 
 /* c-ares' own. */
 OWN_CALLS(OWN_GATEWAY, OWN_IF(socket, ARG_IS(0, AF_INET)), OWN_IF(socket, ARG_IS(0, AF_INET6)), OWN(connect),
-	  OWN_IF(fcntl, ARG_IS(1, F_GETFL)), OWN_IF(fcntl, ARG_IS(1, F_SETFL)),
-	  OWN_IF(fcntl, ARG_IS(1, F_SETFD)), OWN(setsockopt), OWN(getsockname), OWN(sendto), OWN(recvfrom),
-	  OWN(writev), OWN(close));
+	  OWN(setsockopt), OWN(getsockname), OWN(sendmsg), OWN(recvfrom), OWN(close));
 
-/* The first server that does not answer is left for the next after this; each further round waits twice as long. */
+/* Where resolv.conf says nothing: the first server that does not answer is left for the next after this; each further round
+ * waits twice as long. */
 #define TIMEOUT_MS   1500
 #define TRIES	     3
 #define SOCKETS_MAX  64
@@ -51,6 +53,8 @@ struct upstream {
 	size_t n;
 	bool changing;
 	char servers[SERVERS_TEXT]; /* as c-ares was told */
+	struct resolvconf_server scoped[RESOLVCONF_SERVERS_MAX];
+	size_t n_scoped;
 };
 
 static void set_timer(struct upstream *u)
@@ -111,14 +115,60 @@ static void on_state(void *data, ares_socket_t fd, int readable, int writable)
 	}
 }
 
-struct upstream *upstream_new(struct gateway *g)
+/* c-ares knows addresses without interfaces. */
+static int connect_scoped(ares_socket_t fd, const struct sockaddr *to, ares_socklen_t len, void *data)
 {
+	const struct upstream *u = data;
+	struct sockaddr_in6 a;
+
+	if (to->sa_family != AF_INET6 || len != sizeof(a))
+		return connect(fd, to, len);
+	memcpy(&a, to, sizeof(a));
+	for (size_t i = 0; i < u->n_scoped && !a.sin6_scope_id; i++)
+		if (memcmp(u->scoped[i].addr, &a.sin6_addr, sizeof(a.sin6_addr)) == 0)
+			a.sin6_scope_id = ifindex_of(u->scoped[i].scope);
+	return connect(fd, (struct sockaddr *)&a, sizeof(a));
+}
+
+/* It wants to have all of them; the others do what its own do. */
+static ares_socket_t open_socket(int family, int type, int protocol, void *data)
+{
+	(void)data;
+	return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+}
+
+static int close_socket(ares_socket_t fd, void *data)
+{
+	(void)data;
+	return close(fd);
+}
+
+static ares_ssize_t receive(ares_socket_t fd, void *to, size_t size, int flags, struct sockaddr *from,
+			    ares_socklen_t *len, void *data)
+{
+	(void)data;
+	return recvfrom(fd, to, size, flags, from, len);
+}
+
+static ares_ssize_t send_vector(ares_socket_t fd, const struct iovec *iov, int n, void *data)
+{
+	const struct msghdr m = {.msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n};
+
+	(void)data;
+	return sendmsg(fd, &m, MSG_NOSIGNAL);
+}
+
+struct upstream *upstream_new(struct gateway *g, const struct resolvconf *conf)
+{
+	static const struct ares_socket_functions functions = {open_socket, close_socket, connect_scoped,
+							       receive, send_vector};
 	struct upstream *u = calloc(1, sizeof(*u));
 	/* All that c-ares would look for in files is given. */
 	struct ares_options o = {
-		.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_EDNS,
-		.timeout = TIMEOUT_MS,
-		.tries = TRIES,
+		.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_EDNS |
+			 (conf->use_vc ? ARES_FLAG_USEVC : 0),
+		.timeout = conf->timeout ? (int)conf->timeout * 1000 : TIMEOUT_MS,
+		.tries = conf->attempts ? (int)conf->attempts : TRIES,
 		.ndots = 1,
 		.lookups = (char *)"b",
 		.ednspsz = EDNS_SIZE,
@@ -133,11 +183,13 @@ struct upstream *upstream_new(struct gateway *g)
 	if (ares_init_options(&u->ares, &o,
 			      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS |
 				      ARES_OPT_SERVERS | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS |
-				      ARES_OPT_SORTLIST | ARES_OPT_EDNSPSZ | ARES_OPT_SOCK_STATE_CB) !=
-	    ARES_SUCCESS) {
+				      ARES_OPT_SORTLIST | ARES_OPT_EDNSPSZ | ARES_OPT_SOCK_STATE_CB |
+				      (conf->rotate ? ARES_OPT_ROTATE : ARES_OPT_NOROTATE)) != ARES_SUCCESS) {
 		free(u);
 		return NULL;
 	}
+	ares_set_socket_functions(u->ares, &functions, u);
+	upstream_configure(u, conf);
 	return u;
 }
 
@@ -273,6 +325,14 @@ static void ask_again(struct upstream *u)
 	}
 }
 
+static void set_scoped(struct upstream *u, const struct resolvconf *conf)
+{
+	u->n_scoped = 0;
+	for (size_t i = 0; i < conf->n_servers; i++)
+		if (conf->server[i].scope[0])
+			u->scoped[u->n_scoped++] = conf->server[i];
+}
+
 void upstream_configure(struct upstream *u, const struct resolvconf *conf)
 {
 	const struct config *c = u->g->config;
@@ -281,7 +341,8 @@ void upstream_configure(struct upstream *u, const struct resolvconf *conf)
 	for (size_t i = 0; i < c->n_dns_servers; i++)
 		add_server(servers, c->dns_servers[i].addr, c->dns_servers[i].port);
 	for (size_t i = 0; !c->n_dns_servers && i < conf->n_servers; i++)
-		add_server(servers, conf->server[i], 53);
+		add_server(servers, conf->server[i].addr, DNS_PORT);
+	set_scoped(u, conf);
 	if (strcmp(servers, u->servers) == 0)
 		return;
 	memcpy(u->servers, servers, sizeof(servers));

@@ -10,8 +10,9 @@
 #include "policy/resolvconf.h"
 #include "supervisor/gateway/gateway.h"
 
-/* Before the lockdown: c-ares reads its random key from a file. NULL: out of memory. */
-struct upstream *upstream_new(struct gateway *g);
+/* Before the lockdown: c-ares reads its random key from a file, and takes options but then. The servers as below. NULL: out
+ * of memory. */
+struct upstream *upstream_new(struct gateway *g, const struct resolvconf *conf);
 /* The servers of the file, unless the policy names some (dns_server). Questions in flight are asked anew when they change. */
 void upstream_configure(struct upstream *u, const struct resolvconf *conf);
 

@@ -170,7 +170,7 @@ static int write_name(struct call *c, struct receipt *r, uint64_t length)
 	if (!r->want.name)
 		return 0;
 	if (!from.len)
-		from.len = nameserver_first(r->standin.family, &from.a);
+		from.len = nameserver_first(c->s->nameserver, r->standin.family, &from.a);
 	rc = tracee_write(c, r->want.name, &from.a,
 			  r->want.name_room < from.len ? r->want.name_room : from.len);
 	return rc < 0 ? rc : tracee_write(c, length, &from.len, sizeof(from.len));

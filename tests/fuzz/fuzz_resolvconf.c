@@ -29,6 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(c.n_servers >= 1 && c.n_servers <= RESOLVCONF_SERVERS_MAX &&
 			c.n_search <= RESOLVCONF_SEARCH_MAX,
 		"a bound");
+	require(c.timeout <= RESOLVCONF_TIMEOUT_MAX && c.attempts <= RESOLVCONF_ATTEMPTS_MAX, "an option");
+	for (size_t i = 0; i < c.n_servers; i++)
+		require(memchr(c.server[i].scope, '\0', RESOLVCONF_SCOPE_SIZE) &&
+				(!c.server[i].scope[0] || !host_is_v4(c.server[i].addr)),
+			"a scope");
 	for (size_t i = 0; i < c.n_search; i++)
 		check_suffix(&c, &c.search[i]);
 	return 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A DNS server for tests on 127.0.0.1, UDP and TCP. Usage: dns.py DIR [PORT [well]]; writes its port to DIR/port and each question
+"""A DNS server for tests on 127.0.0.1 or $DNS_ADDRESS, UDP and TCP. Usage: dns.py DIR [PORT [well]]; writes its port to DIR/port and each question
 to DIR/asked. One that is "well" answers A of servfail and silent as well. What it answers follows from the first label of the name:
 
   a-1-2-3-4          A 1.2.3.4 (AAAA: none)      six           AAAA 2001:db8::6 (A: none)
@@ -21,6 +21,7 @@ import time
 A, CNAME, SOA, AAAA = 1, 5, 6, 28
 seen = {}
 well = sys.argv[3:] == ["well"]
+where = os.environ.get("DNS_ADDRESS", "127.0.0.1")
 
 
 def labels(name):
@@ -127,12 +128,14 @@ def main():
     folder, port = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
     log = os.path.join(folder, "asked")
     while True:
-        tcp = socket.socket()
+        family = socket.AF_INET6 if ":" in where else socket.AF_INET
+        tcp = socket.socket(family)
         tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        tcp.bind(("127.0.0.1", port))
-        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        at = socket.getaddrinfo(where, port, family, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)[0][4]
+        tcp.bind(at)
+        udp = socket.socket(family, socket.SOCK_DGRAM)
         try:
-            udp.bind(("127.0.0.1", tcp.getsockname()[1]))
+            udp.bind((at[0], tcp.getsockname()[1], *at[2:]))
             break
         except OSError:
             if port:

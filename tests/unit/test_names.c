@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/hostfile.h"
 #include "supervisor/names.h"
 
 static struct host_name name_of(const char *text)
@@ -66,9 +67,26 @@ static void bind_name(struct names *t, const char *text, unsigned addr, bool ref
 	assert_true(names_bind(t, &n, a, refused));
 }
 
+static struct names *table(const char *path, struct hostfile **file)
+{
+	struct names *t;
+
+	*file = hostfile_new(NULL, path);
+	t = names_new(*file);
+	assert_non_null(t);
+	return t;
+}
+
+static void end(struct names *t, struct hostfile *file)
+{
+	names_free(t);
+	hostfile_free(file);
+}
+
 static void test_latest_first(void **state)
 {
-	struct names *t = names_new("/nonexistent");
+	struct hostfile *file;
+	struct names *t = table("/nonexistent", &file);
 
 	(void)state;
 	bind_name(t, "a.example", 1, false);
@@ -80,13 +98,14 @@ static void test_latest_first(void **state)
 	bind_name(t, "a.example", 1, true);
 	assert_string_equal(each(t, 1, NULL).text, "!a.example b.example ");
 	assert_string_equal(each(t, 1, "a.example").text, "!a.example ");
-	names_free(t);
+	end(t, file);
 }
 
 /* The pair that was used longest ago goes. */
 static void test_bounded(void **state)
 {
-	struct names *t = names_new("/nonexistent");
+	struct hostfile *file;
+	struct names *t = table("/nonexistent", &file);
 
 	(void)state;
 	for (unsigned i = 0; i < NAMES_MAX; i++)
@@ -100,7 +119,7 @@ static void test_bounded(void **state)
 	assert_string_equal(each(t, 2, NULL).text, "");
 	assert_string_equal(each(t, 3, NULL).text, "");
 	assert_string_equal(each(t, 4, NULL).text, "a.example ");
-	names_free(t);
+	end(t, file);
 }
 
 static void write_file(const char *path, const char *text)
@@ -114,12 +133,13 @@ static void write_file(const char *path, const char *text)
 static void test_hosts_file(void **state)
 {
 	char dir[] = "/tmp/test-names-XXXXXX", path[64];
+	struct hostfile *file;
 	struct names *t;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/hosts", dir);
-	t = names_new(path);
+	t = table(path, &file);
 	assert_string_equal(each(t, 1, NULL).text, "");
 	write_file(path, "10.0.0.1 one.example One # two.example\n");
 	assert_string_equal(each(t, 1, NULL).text, "one.example one ");
@@ -131,7 +151,7 @@ static void test_hosts_file(void **state)
 	unlink(path);
 	assert_string_equal(each(t, 1, NULL).text, "late.example ");
 	rmdir(dir);
-	names_free(t);
+	end(t, file);
 }
 
 static bool any(const struct host_name *name, bool refused, void *arg)
@@ -156,7 +176,8 @@ static void *hammer(void *arg)
 
 static void test_threads(void **state)
 {
-	struct names *t = names_new("/etc/hosts");
+	struct hostfile *file;
+	struct names *t = table("/etc/hosts", &file);
 	pthread_t thread[4];
 
 	(void)state;
@@ -164,7 +185,7 @@ static void test_threads(void **state)
 		pthread_create(&thread[i], NULL, hammer, t);
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	names_free(t);
+	end(t, file);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -188,43 +189,63 @@ static void test_beside_a_shut_process(void **state)
 	setrlimit(RLIMIT_NOFILE, &was);
 }
 
+/* Of a file that says this, the first server for a socket of that family. */
 static void assert_server(const char *text, int family, const char *want)
 {
+	char path[] = "/tmp/test-standin-XXXXXX", got[INET6_ADDRSTRLEN];
+	int fd = mkstemp(path);
 	struct sockaddr_storage to;
-	char line[128], got[INET6_ADDRSTRLEN] = "none";
+	struct nameserver *n;
 
-	snprintf(line, sizeof(line), "%s", text);
-	if (nameserver_parse(line, family, &to)) {
-		const void *addr = family == AF_INET ? (const void *)&((struct sockaddr_in *)&to)->sin_addr
-						     : (const void *)&((struct sockaddr_in6 *)&to)->sin6_addr;
-
-		assert_int_equal(to.ss_family, family);
-		assert_int_equal(((struct sockaddr_in *)&to)->sin_port, htons(53));
-		inet_ntop(family, addr, got, sizeof(got));
-	}
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	n = nameserver_new(path);
+	assert_non_null(n);
+	assert_int_equal(nameserver_first(n, family, &to),
+			 family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+	assert_int_equal(to.ss_family, family);
+	assert_int_equal(((struct sockaddr_in *)&to)->sin_port, htons(53));
+	inet_ntop(family,
+		  family == AF_INET ? (const void *)&((struct sockaddr_in *)&to)->sin_addr
+				    : (const void *)&((struct sockaddr_in6 *)&to)->sin6_addr,
+		  got, sizeof(got));
 	assert_string_equal(got, want);
+	nameserver_free(n);
+	unlink(path);
+}
+
+static uint32_t scope_of(const char *text)
+{
+	char path[] = "/tmp/test-standin-XXXXXX";
+	int fd = mkstemp(path);
+	struct sockaddr_storage to;
+	struct nameserver *n = nameserver_new(path);
+
+	/* It is read when it has changed. */
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_int_equal(nameserver_first(n, AF_INET6, &to), sizeof(struct sockaddr_in6));
+	nameserver_free(n);
+	unlink(path);
+	return ((struct sockaddr_in6 *)&to)->sin6_scope_id;
 }
 
 static void test_nameserver(void **state)
 {
-	struct sockaddr_storage to;
-	char line[] = "nameserver fe80::1%3\n";
-
 	(void)state;
 	assert_server("nameserver 192.0.2.1\n", AF_INET, "192.0.2.1");
 	assert_server("nameserver\t 192.0.2.1 trailing", AF_INET, "192.0.2.1");
 	assert_server("nameserver 192.0.2.1", AF_INET6, "::ffff:192.0.2.1");
 	assert_server("nameserver 2001:db8::1\n", AF_INET6, "2001:db8::1");
-	assert_server("nameserver 2001:db8::1\n", AF_INET, "none");
-	assert_server("nameservers 192.0.2.1\n", AF_INET, "none");
-	assert_server("#nameserver 192.0.2.1\n", AF_INET, "none");
-	assert_server("nameserver 192.0.2\n", AF_INET, "none");
-	assert_server("nameserver", AF_INET, "none");
-	assert_server("", AF_INET6, "none");
-	assert_true(nameserver_parse(line, AF_INET6, &to));
-	assert_int_equal(((struct sockaddr_in6 *)&to)->sin6_scope_id, 3);
-	assert_int_equal(nameserver_first(AF_INET, &to), sizeof(struct sockaddr_in));
-	assert_int_equal(to.ss_family, AF_INET);
+	assert_server("nameserver 2001:db8::1\nnameserver 192.0.2.1\n", AF_INET, "192.0.2.1");
+	assert_server("nameserver 2001:db8::1\n", AF_INET, "127.0.0.1");
+	assert_server("nameservers 192.0.2.1\n", AF_INET, "127.0.0.1");
+	assert_server("#nameserver 192.0.2.1\n", AF_INET, "127.0.0.1");
+	assert_server("", AF_INET6, "::ffff:127.0.0.1");
+	assert_int_equal(scope_of("nameserver fe80::1%3\n"), 3);
+	assert_int_equal(scope_of("nameserver fe80::1%lo\n"), 1);
+	assert_int_equal(scope_of("nameserver fe80::1%nosuch\n"), 0);
+	assert_int_equal(scope_of("nameserver fe80::1\n"), 0);
 }
 
 int main(void)
