@@ -55,6 +55,22 @@ int inet_parse(const void *bytes, size_t len, int family, struct inet_addr *out)
 	return 0;
 }
 
+int inet_parse_binding(const void *bytes, size_t len, struct inet_addr *out)
+{
+	sa_family_t family = AF_UNSPEC;
+	struct sockaddr_in in;
+
+	if (len >= sizeof(family))
+		memcpy(&family, bytes, sizeof(family));
+	if (family != AF_UNSPEC || len < sizeof(in))
+		return inet_parse(bytes, len, family, out);
+	memcpy(&in, bytes, sizeof(in));
+	in.sin_family = AF_INET;
+	if (in.sin_addr.s_addr != htonl(INADDR_ANY))
+		return inet_parse(bytes, len, family, out);
+	return inet_parse(&in, sizeof(in), AF_INET, out);
+}
+
 socklen_t inet_make(const struct inet_addr *a, int family, struct sockaddr_storage *out)
 {
 	struct sockaddr_in6 in6 = {

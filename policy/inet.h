@@ -23,6 +23,9 @@ struct inet_addr {
  */
 int inet_parse(const void *bytes, size_t len, int family, struct inet_addr *out);
 
+/* An address to bind to. Of any family: the kernel takes AF_UNSPEC for AF_INET here where the address is 0.0.0.0. */
+int inet_parse_binding(const void *bytes, size_t len, struct inet_addr *out);
+
 /* The address as a sockaddr for a socket of this family. Returns its length, 0 when it has none (an IPv6 address for AF_INET). */
 socklen_t inet_make(const struct inet_addr *a, int family, struct sockaddr_storage *out);
 

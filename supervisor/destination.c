@@ -286,6 +286,11 @@ static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 		return 0;
 	}
 	n.local = inetdiag_is_local(c->s->inetdiag, a->addr);
+	/* Rules take 0 for any port at all; as a port nobody listens at it, and no rule can name it. */
+	if (a->port == 0) {
+		memset(&v, 0, sizeof(v));
+		return n.local ? go_local(c, d, a, &n, v) : refuse(c, a, &n, v);
+	}
 	v = net_decide_addr(c->s->policy, a->addr, a->port);
 	if (v.decision == VERDICT_ALLOW) {
 		fill_event(c, a, NULL);

@@ -31,11 +31,12 @@ void sockcall_refuse(struct call *c, const char *op, int err, const char *messag
 /* ping tries one of two types after the other, of one protocol: that is one thing to say. */
 void sockcall_refuse_protocol(struct call *c, int err)
 {
-	int protocol = call_int(c, 2);
+	int protocol = call_int(c, 2), type = call_int(c, 1) & SOCKCALL_TYPE_MASK;
 	const char *name = protocol == IPPROTO_ICMP	 ? "ICMP "
 			   : protocol == IPPROTO_ICMPV6	 ? "ICMPv6 "
 			   : protocol == IPPROTO_UDPLITE ? "UDP-Lite "
-							 : "raw ";
+			   : type == SOCK_RAW		 ? "raw "
+							 : "";
 
 	snprintf(c->message, sizeof(c->message),
 		 "%ssocket refused: only TCP and questions to name servers are passed", name);

@@ -15,18 +15,33 @@
 #include "supervisor/flights.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
-#include "supervisor/proctcp.h"
+#include "supervisor/reuseport.h"
 #include "supervisor/sockcall.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(bind), OWN(listen), OWN(getsockname), OWN(getsockopt),
+OWN_CALLS(OWN_SUPERVISOR, OWN(bind), OWN(listen), OWN(getsockname), OWN(getsockopt), OWN(close),
+	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
+	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(setsockopt, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_BINDTODEVICE)));
 
 #define LOOPBACK "lo"
 
+/* Other protocols of streams (SMC, ...) would go elsewhere than TCP does. Those that the machine does not have it refuses. */
 static void make_inet(struct call *c)
 {
-	sockcall_make(c, SOCKETS_INET);
+	int protocol = call_int(c, 2), fd;
+
+	if (protocol == 0 || protocol == IPPROTO_TCP) {
+		sockcall_make(c, SOCKETS_INET);
+		return;
+	}
+	fd = socket(call_int(c, 0), call_int(c, 1) | SOCK_CLOEXEC, protocol);
+	if (fd < 0) {
+		call_error(c, errno);
+		return;
+	}
+	close(fd);
+	sockcall_refuse_protocol(c, EPROTONOSUPPORT);
 }
 
 /* --- connect --- */
@@ -68,7 +83,7 @@ static void say_binding(struct call *c, const struct sockaddr *sa, socklen_t len
 
 	c->event.op = "bind";
 	c->event.syscall = c->sysc->name;
-	if (inet_parse(sa, len, sa->sa_family, &a) != 0)
+	if (inet_parse_binding(sa, len, &a) != 0)
 		return;
 	host_format_addr(a.addr, false, c->ip);
 	c->event.ip = (struct bytes){c->ip, strlen(c->ip)};
@@ -89,29 +104,7 @@ static bool names_port(const struct sockcall *sc)
 {
 	struct inet_addr a;
 
-	return inet_parse(&sc->addr, sc->len, sc->addr.sa.sa_family, &a) == 0 && a.port != 0;
-}
-
-/* Sockets that share a port by SO_REUSEPORT share what comes: no one outside of the session has agreed to that. */
-static bool is_own_listener(uint64_t inode, void *arg)
-{
-	return destination_is_own(arg, inode);
-}
-
-static bool shares_with_stranger(struct call *c, int fd, const struct sockaddr *sa, socklen_t len)
-{
-	socklen_t size = sizeof(int);
-	struct inet_addr a;
-	struct inet_end at;
-	int shares = 0;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &shares, &size) < 0 || !shares)
-		return false;
-	if (inet_parse(sa, len, sa->sa_family, &a) != 0 || a.port == 0)
-		return false;
-	memcpy(at.addr, a.addr, 16);
-	at.port = a.port;
-	return !proctcp_all_own(&at, is_own_listener, c->s);
+	return inet_parse_binding(&sc->addr, sc->len, &a) == 0 && a.port != 0;
 }
 
 static int try_bind(struct sockcall *sc)
@@ -137,11 +130,11 @@ static void bind_inet(struct sockcall *sc)
 		call_gone(c);
 		return;
 	}
-	rc = shares_with_stranger(c, sc->fd, &sc->addr.sa, sc->len) ? -EADDRINUSE : try_bind(sc);
+	rc = reuseport_perform(sc, &sc->addr.sa, sc->len, try_bind);
 	if (rc == -EADDRINUSE) {
 		/* Perhaps only our own duplicate of one that was closed still has it. */
 		sockets_sweep(c->s);
-		rc = shares_with_stranger(c, sc->fd, &sc->addr.sa, sc->len) ? -EADDRINUSE : try_bind(sc);
+		rc = reuseport_perform(sc, &sc->addr.sa, sc->len, try_bind);
 	}
 	if (rc == 0) {
 		sockets_note_bound(c->s, sc->inode);
@@ -167,23 +160,26 @@ static int keep_to_loopback(int fd)
 	return -EPERM;
 }
 
+static int try_listen(struct sockcall *sc)
+{
+	int rc = 0;
+
+	if (sc->c->s->config->local_binding == LOCAL_BINDING_LOOPBACK)
+		rc = keep_to_loopback(sc->fd);
+	if (rc == 0 && listen(sc->fd, call_int(sc->c, 1)) < 0)
+		rc = -errno;
+	return rc;
+}
+
 static int perform_listen(struct sockcall *sc)
 {
-	struct call *c = sc->c;
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
-	int rc = 0;
 
 	if (getsockname(sc->fd, (struct sockaddr *)&ss, &len) < 0)
 		return -errno;
-	say_binding(c, (struct sockaddr *)&ss, len);
-	if (shares_with_stranger(c, sc->fd, (struct sockaddr *)&ss, len))
-		return -EADDRINUSE;
-	if (c->s->config->local_binding == LOCAL_BINDING_LOOPBACK)
-		rc = keep_to_loopback(sc->fd);
-	if (rc == 0 && listen(sc->fd, call_int(c, 1)) < 0)
-		rc = -errno;
-	return rc;
+	say_binding(sc->c, (struct sockaddr *)&ss, len);
+	return reuseport_perform(sc, (struct sockaddr *)&ss, len, try_listen);
 }
 
 static void listen_inet(struct sockcall *sc)

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 
 #include "supervisor/datagram.h"
+#include "supervisor/reuseport.h"
 #include "supervisor/sockets.h"
 #include "supervisor/tell.h"
 #include "supervisor/tracee.h"
@@ -126,7 +127,13 @@ const struct sysc sysc_getsockopt = {
 /* For other sockets a number that means another one by then makes no difference: what the filter lets pass is any socket's. */
 static void handle_setsockopt(struct call *c)
 {
-	if (!datagram_setsockopt(c, tracee_socket_inode(c, call_int(c, 0))))
+	uint64_t inode = tracee_socket_inode(c, call_int(c, 0));
+
+	if (datagram_setsockopt(c, inode))
+		return;
+	if (call_int(c, 1) == SOL_SOCKET && call_int(c, 2) == SO_REUSEPORT)
+		reuseport_set(c, inode);
+	else
 		call_continue(c);
 }
 
@@ -156,8 +163,8 @@ const struct sysc sysc_setsockopt = {
 	       "TCP "
 	       "repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a least TTL) are "
 	       "refused; "
-	       "SO_PASSPIDFD does not exist; for stand-ins, options of IP and UDP, and SO_REUSEPORT, are "
-	       "remembered.",
+	       "SO_PASSPIDFD does not exist; SO_REUSEPORT is set by the supervisor; for stand-ins, it and "
+	       "options of IP and UDP are remembered.",
 };
 
 #define ROW(call, text)                                                                                      \

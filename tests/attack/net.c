@@ -303,6 +303,41 @@ static int reuseport(int argc, char **argv)
 	return poll(&p, 1, 3000) == 1 && p.revents == POLLIN && accept(fd, NULL, NULL) >= 0 ? WON : LOST;
 }
 
+static volatile int flipped = -1;
+
+static void *flip_option(void *arg)
+{
+	for (int on = 0;; on = !on) {
+		int fd = flipped;
+
+		if (fd >= 0)
+			setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+	}
+	return NULL;
+}
+
+/* The option is off while it is looked at, and on while the socket is bound or begins to listen. */
+static int reuseport_race(int argc, char **argv)
+{
+	struct sockaddr_in a = v4("127.0.0.1", number("SHARED"));
+	double end = seconds() + patience();
+	bool won = false;
+	pthread_t t;
+
+	pthread_create(&t, NULL, flip_option, NULL);
+	while (!won && seconds() < end) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		flipped = fd;
+		if (bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
+			for (int i = 0; i < 2000 && !won; i++)
+				won = listen(fd, 10) == 0;
+		flipped = -1;
+		close(fd);
+	}
+	return won ? WON : LOST;
+}
+
 /* A client outside comes by an address that is not of loopback. */
 static int interfaces(int argc, char **argv)
 {
@@ -341,6 +376,7 @@ static const struct attack list[] = {
 	{"swap", swap},
 	{"swap_race", swap_race},
 	{"reuseport", reuseport},
+	{"reuseport_race", reuseport_race},
 	{"interfaces", interfaces},
 };
 

@@ -19,6 +19,6 @@ after() {
 	wait "$server" 2>/dev/null
 	server=
 }
-for a in plain flip_thread flip_shared flip_fd fast_open second swap swap_race reuseport interfaces; do
+for a in plain flip_thread flip_shared flip_fd fast_open second swap swap_race reuseport reuseport_race interfaces; do
 	attack "network: $a" net $a
 done

@@ -120,6 +120,13 @@ else
 	skip 'an address, by a name of /etc/hosts' 'localhost is not in it'
 fi
 
+# Rules take a port of 0 for any.
+same 'port 0 is no port of a rule' "tcp:127.0.0.1:0 ECONNREFUSED" "$(session "allow_ip = 127.0.0.1:$port" -- tcp:127.0.0.1:0)"
+same 'nor one that a name leads to' 'tcp:api.test:80 ECONNREFUSED|tcp:127.0.0.1:443 ECONNREFUSED|tcp:127.0.0.1:0 ECONNREFUSED' \
+	"$(session 'allow_domain = api.test:80' "resolve = api.test:443:127.0.0.1:$port" 'resolve = api.test:80:127.0.0.1:1' -- \
+		tcp:api.test:80 tcp:127.0.0.1:443 tcp:127.0.0.1:0)"
+same 'elsewhere it is refused' 'tcp:192.0.2.1:0 EPERM' "$(session 'allow_ip = 192.0.2.1:443' -- tcp:192.0.2.1:0)"
+
 # --- A name that leads to another port, which is denied ---
 lines=('allow_domain = api.test' "resolve = api.test:443:127.0.0.1:$port" "deny_domain = 127.0.0.1:$port")
 same 'a denied second port of a name' 'tcp:api.test:443 EPERM' "$(session "${lines[@]}" -- tcp:api.test:443)"
@@ -130,8 +137,8 @@ if [[ $said_by = *"rule: deny_domain = 127.0.0.1:$port"* ]]; then pass 'explain 
 same 'the same name, and nothing denied' 'tcp:api.test:443 ok' "$(session "${lines[@]:0:2}" -- tcp:api.test:443)"
 
 # --- local_binding ---
-same 'none' 'bind:127.0.0.1:0 ok|bind:127.0.0.1:18080 EPERM|listen:127.0.0.1:0 EPERM|listen EPERM' \
-	"$(session 'local_binding = none' -- bind:127.0.0.1:0 bind:127.0.0.1:18080 listen:127.0.0.1:0 listen)"
+same 'none' 'bind:127.0.0.1:0 ok|bind:127.0.0.1:18080 EPERM|bind-unspec:18080 EPERM|listen:127.0.0.1:0 EPERM|listen EPERM' \
+	"$(session 'local_binding = none' -- bind:127.0.0.1:0 bind:127.0.0.1:18080 bind-unspec:18080 listen:127.0.0.1:0 listen)"
 said 'what refuses, and the line that would allow it' 'listening at port 18080 refused by local_binding = none (to allow: local_binding = loopback)'
 record 'the refusal is recorded' '"op":"bind"' '"port":18080' '"verdict":"deny"' '"rule":"local_binding = none"' \
 	'"suggestion":"local_binding = loopback"'

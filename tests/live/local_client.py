@@ -5,13 +5,16 @@ Each question gets a line of its own, as "QUESTION ok" or "QUESTION ERRNO". It i
     unix:PATH  unix:@NAME    connect there by a stream
     tcp:HOST:PORT            connect there
     bind:ADDRESS:PORT        bind only
+    bind-unspec:PORT         to 0.0.0.0, in the family AF_UNSPEC
     listen:ADDRESS:PORT      bind and listen
     listen                   without a bind
     serve:FILE               listen at all addresses, write the port to FILE, and send "inside" to the first who comes
 """
+import ctypes
 import errno
 import os
 import socket
+import struct
 import sys
 
 
@@ -37,6 +40,14 @@ def bound(where):
     return s
 
 
+def bind_unspec(port):
+    s = socket.socket()
+    address = struct.pack("=HH12x", socket.AF_UNSPEC, socket.htons(int(port)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.bind(s.fileno(), address, len(address)) < 0:
+        raise OSError(ctypes.get_errno(), "bind")
+
+
 def serve(name):
     s = bound("0.0.0.0:0")
     s.listen()
@@ -47,7 +58,7 @@ def serve(name):
     s.accept()[0].sendall(b"inside")
 
 
-DO = {"unix": connect_unix, "tcp": connect_tcp, "bind": bound, "listen": lambda a: (bound(a) if a else socket.socket()).listen(), "serve": serve}
+DO = {"unix": connect_unix, "tcp": connect_tcp, "bind": bound, "bind-unspec": bind_unspec, "listen": lambda a: (bound(a) if a else socket.socket()).listen(), "serve": serve}
 for question in sys.argv[1:]:
     kind, _, rest = question.partition(":")
     try:

@@ -116,6 +116,36 @@ static void test_like_kernel(void **state)
 	assert_int_equal(inet_parse(&bytes, sizeof(bytes), AF_UNIX, &a), EAFNOSUPPORT);
 }
 
+/* As bind() of the kernel's: AF_UNSPEC is taken for 0.0.0.0 only. */
+static void test_binding(void **state)
+{
+	struct sockaddr_in in = make_v4("0.0.0.0", 0);
+	struct sockaddr_in6 in6 = make_v6("::1", 81, 0);
+	struct inet_addr a;
+
+	for (int family = 0; family < 12; family++)
+		for (int any = 0; any < 2; any++)
+			for (socklen_t len = sizeof(sa_family_t); len <= sizeof(in); len++) {
+				int fd = socket(AF_INET, SOCK_STREAM, 0), rc;
+
+				if (family == AF_INET6)
+					continue;
+				in.sin_family = (sa_family_t)family;
+				in.sin_addr.s_addr = htonl(any ? INADDR_ANY : INADDR_LOOPBACK);
+				rc = bind(fd, (struct sockaddr *)&in, len) < 0 ? errno : 0;
+				close(fd);
+				assert_int_equal(inet_parse_binding(&in, len, &a) != 0, rc != 0);
+			}
+	in = make_v4("0.0.0.0", 80);
+	in.sin_family = AF_UNSPEC;
+	assert_int_equal(inet_parse_binding(&in, sizeof(in), &a), 0);
+	assert_int_equal(a.port, 80);
+	assert_true(inet_is_any(a.addr));
+	assert_int_equal(inet_parse_binding(&in6, sizeof(in6), &a), 0);
+	assert_int_equal(a.port, 81);
+	assert_int_not_equal(inet_parse_binding(&in, 1, &a), 0);
+}
+
 static void test_kinds(void **state)
 {
 	static const struct {
@@ -173,11 +203,9 @@ static void test_random_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_v4),
-		cmocka_unit_test(test_v6),
-		cmocka_unit_test(test_like_kernel),
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_random_round_trip),
+		cmocka_unit_test(test_v4),	    cmocka_unit_test(test_v6),
+		cmocka_unit_test(test_like_kernel), cmocka_unit_test(test_binding),
+		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_random_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
