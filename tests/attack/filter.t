@@ -26,7 +26,7 @@ write_policy
 export CONFINED=1
 "$CORDON" -q -p "$work/policy.ini" -- "$build/filter" orphan_listener >/dev/null 2>&1 &
 front=$!
-for _ in {1..500}; do [ ! -e ready ] || break; sleep 0.01; done
+for _ in {1..3000}; do [ ! -e ready ] || break; sleep 0.01; done
 read -r supervisor _ <"/proc/$front/task/$front/children"
 kill -9 $front "$supervisor"
 wait $front 2>/dev/null

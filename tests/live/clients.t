@@ -30,12 +30,12 @@ listens() { # listens PORT: waits for it
 client() {
 	local what=$1 port=$2 wanted=$3 got name=server.test
 	shift 3
-	got=$(timeout 60 "$CORDON" --allow-domain "$name:$port" --resolve "$name:$port:127.0.0.1" -- "$@" 2>&1)
+	got=$(timeout 150 "$CORDON" --allow-domain "$name:$port" --resolve "$name:$port:127.0.0.1" -- "$@" 2>&1)
 	case $got in
 	*$wanted*) pass "$what" ;;
 	*) fail "$what" "$got" ;;
 	esac
-	got=$(timeout 60 "$CORDON" --resolve "$name:$port:127.0.0.1" -- "$@" 2>&1)
+	got=$(timeout 150 "$CORDON" --resolve "$name:$port:127.0.0.1" -- "$@" 2>&1)
 	case $got in
 	*"$wanted"*) fail "$what, where the name is not allowed" "$got" ;;
 	*"cordon: Connection blocked by network allowlist: $name:$port ("*) pass "$what, where the name is not allowed: refused by name" ;;
@@ -150,7 +150,7 @@ if has redis-server; then
 	redis=$(free_port)
 	together 'redis over TCP and a Unix socket' 'PONG PONG bar' "
 mkdir -p r; redis-server --port $redis --unixsocket $work/r/s --dir r --save '' --daemonize no >r/log & p=\$!
-for i in \$(seq 50); do redis-cli -s r/s ping >/dev/null 2>&1 && break; sleep 0.1; done
+for i in \$(seq 300); do redis-cli -s r/s ping >/dev/null 2>&1 && break; sleep 0.1; done
 redis-cli -s r/s set foo bar >/dev/null; echo \$(redis-cli -s r/s ping) \$(redis-cli -p $redis ping) \$(redis-cli -p $redis get foo); kill \$p; wait"
 else
 	skip 'redis over TCP and a Unix socket' 'redis-server is not here'

@@ -29,7 +29,7 @@ inside() {
 	local want=$1 what=$2
 	shift 2
 	rm -f audit
-	out=$(timeout 30 "$CORDON" -p p.ini -a "$work/audit" "$@" 2>"$work/err" </dev/null)
+	out=$(timeout 100 "$CORDON" -p p.ini -a "$work/audit" "$@" 2>"$work/err" </dev/null)
 	same "$what" "$want" $?
 }
 said() { check "$1" grep -q "$2" "$work/err"; }

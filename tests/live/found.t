@@ -18,7 +18,7 @@ gone() { # gone PATTERN: no process with it in its arguments, within 4 s
 mark=$work/mark1
 "$CORDON" -q -p "$work/p.ini" sh -c "trap : TERM; : $mark; while :; do sleep 0.1; done" &
 front=$!
-for _ in {1..50}; do pgrep -f -- "sh -c.*$mark" >/dev/null && break; sleep 0.1; done
+for _ in {1..300}; do pgrep -f -- "sh -c.*$mark" >/dev/null && break; sleep 0.1; done
 kill -KILL $front
 wait $front 2>/dev/null
 check 'a command that ignores SIGTERM ends when the front is killed' gone "$mark"
@@ -71,7 +71,7 @@ cat >"$work/in/late.sh" <<-'SH'
 	i=0; until [ -e linked ] || [ $i = 100 ]; do sleep 0.1; i=$((i + 1)); done
 	echo new >shared
 SH
-(for _ in {1..100}; do [ -e asked ] && break; sleep 0.1; done; ln shared "$work/out/backup"; touch linked) &
+(for _ in {1..600}; do [ -e asked ] && break; sleep 0.1; done; ln shared "$work/out/backup"; touch linked) &
 cordon sh late.sh "$work/out" 2>/dev/null
 wait
 same 'a file that got another name outside is not changed in place' old "$(cat "$work/out/backup")"
@@ -130,7 +130,7 @@ rm -f real.ini by-link.ini
 
 # Nobody here traces a command that asks its parent to.
 printf '[filesystem]\nallow_write = %s\n' "$work/in" >"$work/p.ini"
-same 'PTRACE_TRACEME does not stop a command for ever' 'execed' "$(timeout 10 "$CORDON" -q -p "$work/p.ini" python3 -c '
+same 'PTRACE_TRACEME does not stop a command for ever' 'execed' "$(timeout 60 "$CORDON" -q -p "$work/p.ini" python3 -c '
 import ctypes, os
 ctypes.CDLL(None).ptrace(0, 0, 0, 0)
 os.execvp("echo", ["echo", "execed"])')"
@@ -147,7 +147,7 @@ same 'nothing is made in the directories of others' 'own/x' "$(cd "$work/shared"
 (ulimit -f 0 && "$CORDON" -q -p "$work/p.ini" -a trail.jsonl touch "$work/in/ran") 2>/dev/null
 same 'no command runs when the trail has no room' no "$([ -e "$work/in/ran" ] && echo yes || echo no)"
 
-same 'cordon ends when it was started with SIGCHLD ignored' $'ran\n3' "$(timeout 10 python3 -c '
+same 'cordon ends when it was started with SIGCHLD ignored' $'ran\n3' "$(timeout 60 python3 -c '
 import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 os.execv(sys.argv[1], ["cordon", "-q", "-p", sys.argv[2], "sh", "-c", "echo ran; exit 3"])' "$CORDON" "$work/p.ini" ; echo $?)"

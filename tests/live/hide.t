@@ -25,7 +25,7 @@ deny_read = **/*.key
 deny_read = **/hid.d/"
 printf '[filesystem]\nallow_write = %s\nprivate_tmp = no\nhide = yes\n%s\n' "$in" "$rules" >"$policy"
 sed 's/hide = yes/hide = no/' "$policy" >"$work/plain.ini"
-run() { timeout -k 5 60 "$CORDON" -p "$policy" -a "$audit" "$@"; }
+run() { timeout -k 5 150 "$CORDON" -p "$policy" -a "$audit" "$@"; }
 
 # Each call with each kind of hidden name. "look" prints the errnos that differ from the one wanted.
 fresh

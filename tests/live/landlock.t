@@ -129,7 +129,7 @@ run() { # run NAME COMMAND...: what the probe says in a fresh directory
 	shift
 	mkdir "$work/$name"
 	printf '[filesystem]\nallow_write = %s\n%s\n' "$work/$name" "$reads" >"$work/$name.ini"
-	(cd "$work/$name" && timeout 60 "$@" python3 "$work/probe.py" 2>&1 | grep -v '^cordon: ')
+	(cd "$work/$name" && timeout 150 "$@" python3 "$work/probe.py" 2>&1 | grep -v '^cordon: ')
 	rm -rf "${work:?}/$name"
 }
 like_native() { # like_native SIGNALS-ARE-SCOPED WHAT NAME COMMAND...

@@ -7,7 +7,7 @@ cd "$work" || exit 1
 mkdir in own tmp
 export TMPDIR=$work/tmp # of this test alone: others may be running
 printf '[filesystem]\nallow_write = in\nallow_own = own\n[audit]\nfile = trail.json\n' >policy.ini
-run() { timeout 60 "$CORDON" -q -p policy.ini "$@"; }
+run() { timeout 150 "$CORDON" -q -p policy.ini "$@"; }
 
 locked=yes
 grep -q '__[at]san_init' "$CORDON" && locked=no

@@ -15,7 +15,7 @@ xattrs=yes
 "$call" have "$out/f" >/dev/null || xattrs=no
 "$call" serve "$out/s" &
 server=$!
-for _ in {1..100}; do [ -S "$out/s" ] && break; sleep 0.02; done
+for _ in {1..1500}; do [ -S "$out/s" ] && break; sleep 0.02; done
 sleep 0.1
 
 for program in call call-raw; do

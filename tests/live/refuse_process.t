@@ -20,7 +20,7 @@ cd "$project/tests" || exit 1
 setsid sleep 300 &
 them=$!
 trap 'kill $them 2>/dev/null; cleanup' EXIT
-for _ in {1..100}; do [ "$(ps -o comm= -p $them)" = sleep ] && break; sleep 0.02; done
+for _ in {1..1500}; do [ "$(ps -o comm= -p $them)" = sleep ] && break; sleep 0.02; done
 while read -r name by op; do
 	# What a container's own filter refuses never gets as far as here. Of these, none does harm when it works.
 	case $name in
@@ -77,7 +77,7 @@ for device in /dev/random /dev/urandom; do allowed "$device is open" "$call" rea
 if command -v script >/dev/null; then
 	script -qfc 'tty >'"$work/tty"'; sleep 20' /dev/null </dev/null >/dev/null 2>&1 &
 	terminal=$!
-	for _ in {1..100}; do [ -s "$work/tty" ] && break; sleep 0.02; done
+	for _ in {1..1500}; do [ -s "$work/tty" ] && break; sleep 0.02; done
 	tty=$(<"$work/tty")
 	inside "$call" update "$tty"
 	same "others' terminal to write" EPERM "$answer"

@@ -8,8 +8,8 @@ policy "allow_write = $in
 allow_own = ${TMPDIR:-/tmp}"
 fresh
 run() { "$CORDON" -p "$policy" "$@"; }
-until_true() { # until_true COMMAND...: within 5 s
-	for _ in {1..250}; do "$@" && return 0; sleep 0.02; done
+until_true() { # until_true COMMAND...: within 30 s
+	for _ in {1..1500}; do "$@" && return 0; sleep 0.02; done
 	return 1
 }
 gone() { ! kill -0 "$1" 2>/dev/null || [ "$(ps -o stat= -p "$1" | cut -c1)" = Z ]; }
@@ -209,7 +209,7 @@ if command -v python3 >/dev/null; then
 		    os.environ['PS1'] = '$ '
 		    os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
 		seen = b''
-		def until(text, seconds=10):
+		def until(text, seconds=60):
 		    global seen
 		    end = time.time() + seconds
 		    while not re.search(text, seen):
@@ -259,7 +259,7 @@ if command -v python3 >/dev/null; then
 		send(b'exit\n')
 		print('ok')
 		END
-	answer=$(timeout 60 python3 "$work/job.py" "$CORDON" "$policy" 2>&1 | tail -n 3)
+	answer=$(timeout 150 python3 "$work/job.py" "$CORDON" "$policy" 2>&1 | tail -n 3)
 	same 'job control on a terminal' ok "$answer"
 else
 	skip 'job control on a terminal' 'no python3'

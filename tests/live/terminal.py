@@ -29,7 +29,7 @@ class Screen:
     def resize(self, rows, columns):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
 
-    def expect(self, pattern, limit=20):
+    def expect(self, pattern, limit=100):
         end = time.time() + limit
         while True:
             found = re.search(pattern, self.seen, re.S)
@@ -54,7 +54,7 @@ class Screen:
 
 def foreground(screen, name):
     """Waits until a process of that name has the terminal, and sleeps or reads."""
-    for _ in range(400):
+    for _ in range(2000):
         group = struct.unpack('i', fcntl.ioctl(screen.master, termios.TIOCGPGRP, b'\0' * 4))[0]
         for pid in filter(str.isdigit, os.listdir('/proc')):
             try:

@@ -21,7 +21,7 @@ cd "$work/in" || exit 1
 
 for scene in jobs shell; do
 	for way in native confined; do
-		PATH=$work/$way:$PATH timeout 120 python3 "$here/terminal.py" "$scene" >"$work/$way/out" 2>&1
+		PATH=$work/$way:$PATH timeout 250 python3 "$here/terminal.py" "$scene" >"$work/$way/out" 2>&1
 		echo "exit $?" >>"$work/$way/out"
 	done
 	if ! tail -n 1 "$work/native/out" | grep -qx 'exit 0' || grep -q 'NOT SEEN' "$work/native/out"; then

@@ -27,7 +27,7 @@ confined() { # confined POLICY COMMAND...
 	policy_of "$1" "$tree" >"$work/policy.ini"
 	chmod 644 "$work/policy.ini"
 	shift
-	(cd "$tree" && rm -f made && timeout 20 "${as[@]}" "$CORDON" -p "$work/policy.ini" -- "$@" 2>"$work/err")
+	(cd "$tree" && rm -f made && timeout 100 "${as[@]}" "$CORDON" -p "$work/policy.ini" -- "$@" 2>"$work/err")
 }
 for policy in fast reads; do
 	same "it runs, policy $policy" 'dumpable 0, uid is own: 1' "$(confined $policy "$bin/shut" say)"

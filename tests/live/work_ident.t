@@ -11,7 +11,7 @@ eval "$(ssh-agent -s -a "$PWD/s")" >/dev/null; ssh-keygen -q -t ed25519 -N '' -f
 ssh-add -q -D; ssh-add -l; ssh-agent -k >/dev/null
 EOF
 
-unlisted='./g.*' limit=60
+unlisted='./g.*'
 work 'gpg-agent' gpg <<'EOF'
 mkdir -m 700 g; export GNUPGHOME=$PWD/g; gpg --batch -q --passphrase '' --quick-gen-key a@example.org ed25519 sign 0 2>/dev/null; echo $?
 echo text >t; gpg --batch -q --detach-sign -o g/t.sig t; gpg -q --verify g/t.sig t 2>&1 | grep -c Good; gpgconf --kill all; echo done

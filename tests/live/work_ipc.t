@@ -56,7 +56,6 @@ PATH=$(printf '%s:' /usr/lib/postgresql/*/bin)$PATH
 if [ "$(id -u)" = 0 ]; then
 	result 0 'a PostgreSQL server' 'it does not run as root'
 else
-	limit=60
 	unlisted='./(db|log|\.s\.PGSQL).*'
 	work 'a PostgreSQL server' initdb pg_ctl psql <<'EOF'
 export PGHOST=$PWD PGUSER=me PGDATABASE=postgres

@@ -102,7 +102,7 @@ launch() { # launch WAY SCRIPT
 	f) how=("$cordon" -p "$base/fast.ini" "${args[@]}") ;;
 	esac
 	cd "$base/$way/w" || return 1
-	environment "$way" timeout -k 3 "${limit:-40}" "${how[@]}" bash "$script" >"$base/$way/out" 2>"$base/$way/err" </dev/null
+	environment "$way" timeout -k 3 "${limit:-200}" "${how[@]}" bash "$script" >"$base/$way/out" 2>"$base/$way/err" </dev/null
 	echo $? >"$base/$way/status"
 }
 

@@ -76,13 +76,13 @@ const net = require('net'), http = require('http');
 	console.log(Object.keys(require('os').networkInterfaces()).includes('lo'));
 })();
 X
-timeout 20 node x.js; echo $?
+timeout 100 node x.js; echo $?
 EOF
 
 work 'curl and python -m http.server; bash /dev/tcp' curl python3 <<'EOF'
 echo content >file; python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])' >port; p=$(cat port); rm port
 python3 -m http.server -b 127.0.0.1 "$p" >/dev/null 2>&1 & server=$!
-for i in $(seq 100); do curl -sf "http://127.0.0.1:$p/file" && break; sleep 0.1; done
+for i in $(seq 500); do curl -sf "http://127.0.0.1:$p/file" && break; sleep 0.1; done
 exec 3<>"/dev/tcp/127.0.0.1/$p"; printf 'GET /file HTTP/1.0\r\n\r\n' >&3; tail -n 1 <&3; exec 3>&-
 kill $server; wait $server 2>/dev/null; curl -s "http://127.0.0.1:$p/file"; echo $?
 EOF

@@ -67,6 +67,6 @@ const net = require('net'), http = require('http'), fs = require('fs'), path = r
 	const long = path.resolve('x'.repeat(120)); await new Promise(r => net.createServer().on('error', e => { console.log(e.code); r(); }).listen(long, () => r(console.log('listens'))));
 })();
 X
-timeout 10 node x.js; echo $?
+timeout 100 node x.js; echo $?
 EOF
 finish

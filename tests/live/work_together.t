@@ -15,7 +15,7 @@ together() { # together NAME TOOL... <<SCRIPT: three at once in the one director
 		cd "$base/$way/w" || exit
 		for i in 1 2 3; do
 			# shellcheck disable=SC2046
-			environment $way timeout -k 3 40 "$cordon" $([ $way = d ] || echo -p "$base/fast.ini") bash -eu "$base/script" $i >"$base/$way/out$i" 2>"$base/$way/err$i" </dev/null &
+			environment $way timeout -k 3 200 "$cordon" $([ $way = d ] || echo -p "$base/fast.ini") bash -eu "$base/script" $i >"$base/$way/out$i" 2>"$base/$way/err$i" </dev/null &
 		done
 		local bad=0
 		for i in $(jobs -p); do wait "$i" || bad=$?; done

@@ -171,7 +171,7 @@ static void test_random(void **state)
 		}
 		h = parse(text);
 		for (int i = 0; i < 8; i++) {
-			char addr[16];
+			char addr[24];
 
 			sprintf(addr, "10.0.0.%d", i);
 			expect_names(h, addr, names[i]);
