@@ -135,7 +135,7 @@ char *policy_explain(const struct request *q, const struct verdict *v, const cha
 
 char *policy_say_would(const char *text, char *buf, size_t size)
 {
-	const char *at = strstr(text, " refused");
+	const char *path = strstr(text, " refused"), *at = path ? path : strstr(text, " blocked by ");
 	size_t n = at ? (size_t)(at - text) : strlen(text);
 	struct text t;
 

@@ -208,10 +208,21 @@ static void fill_event(struct call *c, const struct inet_addr *a, const struct h
 	c->event.host = (struct bytes){c->host, strlen(c->host)};
 }
 
-static int refuse(struct call *c, const struct inet_addr *a, const struct by_name *n, struct net_verdict v)
+static int go_instead(struct destination *d, struct inet_addr *a, uint16_t port)
+{
+	d->instead |= port != a->port;
+	a->port = port;
+	d->len = inet_make(a, d->family, &d->to);
+	return d->len ? 0 : EAFNOSUPPORT;
+}
+
+/* With --log-only it goes where it would go if it were allowed. */
+static int refuse(struct call *c, struct destination *d, struct inet_addr *a, const struct by_name *n,
+		  struct net_verdict v)
 {
 	const char *host;
 	bool by_addr;
+	int rc;
 
 	fill_event(c, a, n->has_seen ? &n->seen : NULL);
 	host = n->has_seen ? c->host : c->ip;
@@ -224,23 +235,17 @@ static int refuse(struct call *c, const struct inet_addr *a, const struct by_nam
 	v.why = n->why[0] ? n->why : NULL;
 	net_explain(host, a->port, &v, c->message, sizeof(c->message));
 	net_suggest(by_addr ? c->ip : host, by_addr, a->port, &v, c->suggestion, sizeof(c->suggestion));
-	judge_refuse(c, "connect", v.rule ? NULL : "default", EPERM, c->message);
+	rc = judge_refuse(c, "connect", v.rule ? NULL : "default", EPERM, c->message);
 	c->event.rule = v.rule;
 	c->event.suggestion = c->suggestion[0] ? c->suggestion : NULL;
-	return EPERM;
-}
-
-static int go_instead(struct destination *d, struct inet_addr *a, uint16_t port)
-{
-	d->instead |= port != a->port;
-	a->port = port;
-	d->len = inet_make(a, d->family, &d->to);
-	return d->len ? 0 : EAFNOSUPPORT;
+	if (rc == 0 && n->has_seen)
+		return go_instead(d, a, net_resolved_port(c->s->policy, &n->seen, a->addr, a->port));
+	return rc;
 }
 
 /* The session's own listener, or nobody: then the kernel is to say so, wherever it asks. Else it is refused, and so
  * is a name that leads to a denied second port: that nobody listens at the first one would hide the rule. */
-static int go_local(struct call *c, struct destination *d, const struct inet_addr *a, const struct by_name *n,
+static int go_local(struct call *c, struct destination *d, struct inet_addr *a, const struct by_name *n,
 		    struct net_verdict v)
 {
 	bool full;
@@ -251,14 +256,14 @@ static int go_local(struct call *c, struct destination *d, const struct inet_add
 		break;
 	case INET_NOBODY:
 		if (n->denied)
-			return refuse(c, a, n, v);
+			return refuse(c, d, a, n, v);
 		d->len = destination_refuses(d, &d->to);
 		d->instead = true;
 		if (!d->len)
 			return ECONNREFUSED;
 		break;
 	case INET_UNKNOWN:
-		return refuse(c, a, n, v);
+		return refuse(c, d, a, n, v);
 	}
 	fill_event(c, a, n->has_seen ? &n->seen : NULL);
 	return 0;
@@ -304,7 +309,7 @@ static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 	}
 	memcpy(d->end.addr, a->addr, 16);
 	d->end.port = a->port;
-	return n.local ? go_local(c, d, a, &n, v) : refuse(c, a, &n, v);
+	return n.local ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
 }
 
 int destination_find(struct sockcall *sc, struct destination *d)

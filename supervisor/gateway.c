@@ -130,6 +130,7 @@ int gateway_listen(struct session *s)
 	g = &l->process;
 	*g = (struct gateway){.config = s->config,
 			      .policy = s->policy,
+			      .log_only = s->log_only,
 			      .proxyenv = s->proxyenv,
 			      .proxy_listener = -1,
 			      .resolv = s->resolv,

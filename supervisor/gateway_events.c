@@ -56,6 +56,18 @@ static void refused(struct event *e, struct words *w, const char *host, bool is_
 	suggest(e, w, host, is_ip, (uint16_t)e->port, v);
 }
 
+static void emit(struct session *s, struct event *e, struct words *w)
+{
+	char text[sizeof(w->message)];
+
+	if (s->log_only && e->message) {
+		policy_say_would(e->message, text, sizeof(text));
+		memcpy(w->message, text, sizeof(text));
+		e->message = w->message;
+	}
+	audit_emit(s->audit, e);
+}
+
 static void tell_refused(struct session *s, const struct host_name *name, bool silent)
 {
 	struct net_verdict v = net_decide_name(s->policy, name, 0);
@@ -65,7 +77,7 @@ static void tell_refused(struct session *s, const struct host_name *name, bool s
 	refused(&e, &w, name->text, false, &v);
 	if (silent)
 		e.message = NULL;
-	audit_emit(s->audit, &e);
+	emit(s, &e, &w);
 }
 
 static void tell_blocked(struct session *s, const struct host_name *name, const struct report_bind *b)
@@ -82,7 +94,7 @@ static void tell_blocked(struct session *s, const struct host_name *name, const 
 	refused(&e, &w, name->text, false, &v);
 	/* The name is allowed already; what is missing is the address. */
 	suggest(&e, &w, w.ip, true, port_of_rule(net_decide_name(s->policy, name, 0).rule), &v);
-	audit_emit(s->audit, &e);
+	emit(s, &e, &w);
 }
 
 static void tell_allowed(struct session *s, const struct host_name *name, const uint8_t addr[16])
@@ -94,7 +106,7 @@ static void tell_allowed(struct session *s, const struct host_name *name, const 
 			  .ip = bytes_of(host_format_addr(addr, false, w.ip)),
 			  .rule = net_decide_name(s->policy, name, 0).rule};
 
-	audit_emit(s->audit, &e);
+	emit(s, &e, &w);
 }
 
 bool gateway_events_bind(struct session *s, const struct report_bind *b)
@@ -136,6 +148,6 @@ bool gateway_events_tell(struct session *s, const struct report_event *r)
 	if (r->denied)
 		refused(&e, &w, r->host[0] ? host.text : w.ip, host.is_ip, &v);
 	if (r->denied || audit_wants_allowed(s->audit))
-		audit_emit(s->audit, &e);
+		emit(s, &e, &w);
 	return true;
 }

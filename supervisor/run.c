@@ -120,7 +120,7 @@ static bool prepare(struct run *r)
 	}
 	r->argv = setup_command_line(r->o);
 	if (r->o->log_only)
-		fprintf(stderr, "cordon: --log-only: path rules and process isolation refuse nothing\n");
+		fprintf(stderr, "cordon: --log-only: rules and process isolation refuse nothing\n");
 	return r->argv != NULL;
 }
 

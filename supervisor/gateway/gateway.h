@@ -30,6 +30,7 @@ struct gateway {
 	struct loop *loop;
 	const struct config *config;
 	const struct policy *policy;
+	bool log_only;	     /* what is refused is told, and done */
 	int socket;	     /* to the supervisor */
 	int dns_listener[2]; /* IPv4, IPv6; -1: none */
 	int proxy_listener;  /* -1: no proxy */
@@ -48,7 +49,7 @@ struct gateway {
 };
 
 /* The process's whole life: gives up what it does not need, serves until the supervisor is gone. Of g the config, policy,
- * descriptors, files and token are set. */
+ * log_only, descriptors, files and token are set. */
 void gateway_main(struct gateway *g, pid_t parent, int landlock_abi) __attribute__((noreturn));
 
 /* An answer: the addresses that the name may lead to at that port, checked (net_may_lead_to()). */

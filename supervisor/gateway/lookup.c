@@ -69,7 +69,7 @@ static void block(struct lookup *l, const uint8_t addr[16], enum net_special spe
 		net_denies_addr(l->g->policy, addr, l->port, &l->denied);
 }
 
-/* Leaves out what the name may not lead to. */
+/* Leaves out what the name may not lead to; with --log-only, notes it. */
 static void judge(struct lookup *l)
 {
 	struct dns_answer *a = &l->answer;
@@ -81,10 +81,12 @@ static void judge(struct lookup *l)
 	for (size_t i = 0; i < a->n; i++) {
 		enum net_special special;
 
-		if (net_may_lead_to(l->g->policy, &l->name, a->addr[i], l->port, own, n_own, &special))
-			memmove(a->addr[kept++], a->addr[i], sizeof(a->addr[0]));
-		else
+		bool may = net_may_lead_to(l->g->policy, &l->name, a->addr[i], l->port, own, n_own, &special);
+
+		if (!may)
 			block(l, a->addr[i], special);
+		if (may || l->g->log_only)
+			memmove(a->addr[kept++], a->addr[i], sizeof(a->addr[0]));
 	}
 	a->n = kept;
 }

@@ -14,6 +14,7 @@
 #include "policy/parent.h"
 #include "policy/text.h"
 #include "supervisor/gateway/client.h"
+#include "supervisor/gateway/orders.h"
 #include "supervisor/lockdown.h"
 
 OWN_CALLS(OWN_GATEWAY, OWN(recvfrom), OWN(sendto), OWN(close));
@@ -75,17 +76,25 @@ static void refuse_by_verdict(struct client *c, const struct net_verdict *v)
 				    .text = text});
 }
 
-/* The name is allowed, but not where it leads. */
-static void refuse_address(struct client *c, const uint8_t *addr, const struct rule *denied,
-			   enum net_special special)
+/* The name is allowed, but not where it leads. text: the words of it. */
+static void tell_address(struct client *c, const uint8_t *addr, const struct rule *denied,
+			 enum net_special special, char *text, size_t size)
 {
-	char why[128], text[TEXT_MAX];
+	char why[REPORT_WHY_MAX];
 	const struct net_verdict v = {.decision = VERDICT_DENY, .rule = denied, .why = why};
 
 	snprintf(why, sizeof(why), "resolved to %s",
 		 denied ? "an address in deny_domain" : net_special_name(special));
 	tell(c, addr, &v);
-	net_explain(c->host.text, c->port, &v, text, sizeof(text));
+	net_explain(c->host.text, c->port, &v, text, size);
+}
+
+static void refuse_address(struct client *c, const uint8_t *addr, const struct rule *denied,
+			   enum net_special special)
+{
+	char text[TEXT_MAX];
+
+	tell_address(c, addr, denied, special, text, sizeof(text));
 	refuse(c, &(struct refusal){.status = 403,
 				    .reply = SOCKS_REFUSED,
 				    .phrase = denied ? denied->reason : NULL,
@@ -309,12 +318,16 @@ static bool is_resolved(struct client *c, const struct gw_answer *a, const char 
 static void on_resolved(const struct gw_answer *a, void *arg)
 {
 	struct client *c = arg;
+	char text[TEXT_MAX];
 
 	if (!is_resolved(c, a, "the name was not resolved"))
 		return;
 	for (size_t i = 0; i < a->n; i++)
 		add_address(c, a->addr[i], net_resolved_port(c->g->policy, &c->host, a->addr[i], c->port));
-	tell(c, a->addr[0], &c->verdict);
+	if (a->blocked && c->g->log_only && c->verdict.decision == VERDICT_ALLOW)
+		tell_address(c, a->blocked_addr, a->denied, a->special, text, sizeof(text));
+	else
+		tell(c, a->addr[0], &c->verdict);
 	dial(c);
 }
 
@@ -367,7 +380,7 @@ void client_reach(struct client *c)
 {
 	c->verdict = net_decide_name(c->g->policy, &c->host, c->port);
 	client_wait(c);
-	if (c->verdict.decision != VERDICT_ALLOW) {
+	if (c->verdict.decision != VERDICT_ALLOW && !c->g->log_only) {
 		refuse_by_verdict(c, &c->verdict);
 		return;
 	}

@@ -18,6 +18,7 @@ struct query {
 	struct peer *peer;
 	struct dns_question q;
 	struct host_name host;
+	bool refused; /* and looked up nevertheless */
 	struct fresh fresh;
 	struct lookup lookup;
 	struct dns_answer answer; /* while the supervisor is told */
@@ -111,21 +112,20 @@ static void refuse(struct query *query)
 static void on_found(struct lookup *l)
 {
 	struct query *query = container_of(l, struct query, lookup);
-	struct report r = {.bind.blocked = l->blocked};
+	/* Of what has an address the connect says it. */
+	struct report r = {.bind = {.blocked = l->blocked && !query->refused,
+				    .refused = query->refused,
+				    .silent = l->answer.n > 0}};
 
-	if (l->status) {
-		fail(query);
-		return;
-	}
-	query->answer = l->answer;
-	if (l->answer.n == 0 && !l->blocked) {
+	query->answer = l->status ? (struct dns_answer){.rcode = DNS_SERVFAIL} : l->answer;
+	if (query->answer.n == 0 && !r.bind.blocked && !query->refused) {
 		finish(query, &query->answer);
 		return;
 	}
 	/* The aliases of what is left out say nothing. */
 	if (l->answer.n == 0)
 		query->answer.n_aliases = 0;
-	if (l->blocked) {
+	if (r.bind.blocked) {
 		r.bind.special = l->special;
 		memcpy(r.bind.blocked_addr, l->blocked_addr, sizeof(r.bind.blocked_addr));
 	}
@@ -137,7 +137,8 @@ static void on_fresh(struct fresh *w)
 	struct query *query = container_of(w, struct query, fresh);
 	struct gateway *g = query->peer->g;
 
-	if (net_decide_name(g->policy, &query->host, 0).decision != VERDICT_ALLOW) {
+	query->refused = net_decide_name(g->policy, &query->host, 0).decision != VERDICT_ALLOW;
+	if (query->refused && !g->log_only) {
 		refuse(query);
 		return;
 	}

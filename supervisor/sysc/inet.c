@@ -90,13 +90,20 @@ static void say_binding(struct call *c, const struct sockaddr *sa, socklen_t len
 	c->event.port = a.port;
 }
 
-static void refuse_binding(struct call *c)
+/* True: refused, and answered. */
+static bool refuse_binding(struct call *c)
 {
+	bool refused;
+
+	if (c->s->config->local_binding != LOCAL_BINDING_NONE)
+		return false;
 	snprintf(c->message, sizeof(c->message), "listening at port %d refused by local_binding = none",
 		 c->event.port);
-	judge_refuse(c, "bind", "local_binding = none", EPERM, c->message);
+	refused = judge_refuse(c, "bind", "local_binding = none", EPERM, c->message) != 0;
 	c->event.suggestion = "local_binding = loopback";
-	call_error(c, EPERM);
+	if (refused)
+		call_error(c, EPERM);
+	return refused;
 }
 
 /* A port of 0 names no port: it is for a choice of the source address before a connect. */
@@ -122,10 +129,8 @@ static void bind_inet(struct sockcall *sc)
 		call_error(c, EINVAL);
 		return;
 	}
-	if (c->s->config->local_binding == LOCAL_BINDING_NONE && names_port(sc)) {
-		refuse_binding(c);
+	if (names_port(sc) && refuse_binding(c))
 		return;
-	}
 	if (tracee_check(c) < 0) {
 		call_gone(c);
 		return;
@@ -184,6 +189,8 @@ static int perform_listen(struct sockcall *sc)
 
 static void listen_inet(struct sockcall *sc)
 {
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
 	struct call *c = sc->c;
 	int rc;
 
@@ -191,15 +198,10 @@ static void listen_inet(struct sockcall *sc)
 		call_result(c, sockets_listens(c->s, sc->inode) ? 0 : -EINVAL);
 		return;
 	}
-	if (c->s->config->local_binding == LOCAL_BINDING_NONE) {
-		struct sockaddr_storage ss;
-		socklen_t len = sizeof(ss);
-
-		if (getsockname(sc->fd, (struct sockaddr *)&ss, &len) == 0)
-			say_binding(c, (struct sockaddr *)&ss, len);
-		refuse_binding(c);
+	if (getsockname(sc->fd, (struct sockaddr *)&ss, &len) == 0)
+		say_binding(c, (struct sockaddr *)&ss, len);
+	if (refuse_binding(c))
 		return;
-	}
 	if (tracee_check(c) < 0) {
 		call_gone(c);
 		return;

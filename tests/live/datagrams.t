@@ -20,7 +20,7 @@ EOT
 says() {
 	local wanted=$1 told=$2 what=$3 got
 	shift 3
-	got=$(cd "$work" && "$CORDON" $flags -a "$work/trail" "$python" "$work/ask.py" "$@" 2>"$work/err" </dev/null)
+	got=$(cd "$work" && "$CORDON" $extra -a "$work/trail" "$python" "$work/ask.py" "$@" 2>"$work/err" </dev/null)
 	same "$what" "$wanted / $told" "${got//$'\n'/|} / $(sed 's/^cordon: //; /^--log-only/d' "$work/err" | paste -sd '|')"
 }
 # recorded WHAT WANTED: the denials, one each
@@ -35,7 +35,7 @@ for r in map(json.loads, open(sys.argv[1])):
 print("; ".join("%s x%d" % i for i in seen.items()))' "$work/trail")"
 	rm -f "$work/trail"
 }
-flags=
+extra=
 only='refused: only TCP and questions to name servers are passed'
 rule='datagrams carry questions to DNS only (built-in)'
 
@@ -53,9 +53,9 @@ if [ -e /proc/net/if_inet6 ]; then
 else
 	skip 'an IPv6 address' 'no IPv6'
 fi
-flags=--log-only
+extra=--log-only
 says 'EPERM' "UDP to 192.0.2.1:123 $only" '--log-only cannot pass them' 4 'udp.sendto(b"x", ("192.0.2.1", 123))'
-flags=
+extra=
 rm -f "$work/trail"
 
 says 'EAFNOSUPPORT|EAFNOSUPPORT' "ICMP socket $only|raw socket $only" 'raw sockets' 4 \

@@ -32,8 +32,8 @@ policy() {
 		printf '%s\n' "$@"
 	} >"$work/$name.ini"
 }
-ini=main
-inside() { (cd "$work/w" && timeout 120 "$CORDON" -p "$work/$ini.ini" -- "$@"); }
+ini=main extra=
+inside() { (cd "$work/w" && timeout 120 "$CORDON" $extra -p "$work/$ini.ini" -- "$@"); }
 ask() { inside "$python" "$here/dns_client.py" "$@" 2>"$work/err"; }
 
 # answers WHAT QUESTION ANSWER [QUESTION ANSWER]...: in one session

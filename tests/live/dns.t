@@ -142,4 +142,16 @@ for name in "both.up.test", "app": print(socket.gethostbyname(name))' | paste -s
 else
 	skip '/etc/hosts is asked first, search lists' 'no mount namespace of its own'
 fi
+# --- --log-only: what is refused is looked up, and connected to ---
+policy would 'deny_domain = to-127-0-0-1.up.test'
+ini=would extra=--log-only
+inside "$python" "$here/dns_client.py" connect "to-127-0-0-1.up.test:$TWO" >"$work/out" 2>"$work/err"
+same '--log-only: a refused name' "to-127-0-0-1.up.test:$TWO ok" "$(cat "$work/out")"
+has 'that it would be is said' "Connection would be blocked by network policy: to-127-0-0-1.up.test:$TWO (deny_domain = to-127-0-0-1.up.test" cat "$work/err"
+record 'the lookup is recorded' '"op":"resolve","host":"to-127-0-0-1.up.test"' '"verdict":"deny"'
+record 'and the connect' '"op":"connect","host":"to-127-0-0-1.up.test","ip":"127.0.0.1"' '"verdict":"deny"'
+policy would
+inside "$python" "$here/dns_client.py" connect "to-127-0-0-1.up.test:$TWO" >"$work/out" 2>"$work/err"
+same '--log-only: a name that may not lead there' "to-127-0-0-1.up.test:$TWO ok" "$(cat "$work/out")"
+has 'that it would not is said' "Connection would be blocked by network allowlist: to-127-0-0-1.up.test:$TWO (it leads to a loopback address)" cat "$work/err"
 finish

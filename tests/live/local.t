@@ -53,6 +53,7 @@ ln -s c.other "$work/run/to-c.sock"
 
 # session LINE... -- QUESTION...: under these lines of [network]; the answers, joined by '|'. Stderr is in $work/err, the records
 # in $work/trail.
+extra=
 session() {
 	printf '[filesystem]\nallow_write = %s\n[audit]\nfile = %s\nlevel = all\n[network]\nproxy_env = no\n' "$work/w" "$work/trail" >"$work/p.ini"
 	while [ "$1" != -- ]; do
@@ -61,7 +62,7 @@ session() {
 	done
 	shift
 	rm -f "$work/trail"
-	(cd "${from:-$work/w}" && timeout 120 "$CORDON" -p "$work/p.ini" -- "$python" "$client" "$@" 2>"$work/err") | paste -sd'|'
+	(cd "${from:-$work/w}" && timeout 120 "$CORDON" $extra -p "$work/p.ini" -- "$python" "$client" "$@" 2>"$work/err") | paste -sd'|'
 }
 # said WHAT TEXT, unsaid WHAT: of the latest session
 said() {
@@ -126,6 +127,17 @@ same 'nor one that a name leads to' 'tcp:api.test:80 ECONNREFUSED|tcp:127.0.0.1:
 	"$(session 'allow_domain = api.test:80' "resolve = api.test:443:127.0.0.1:$port" 'resolve = api.test:80:127.0.0.1:1' -- \
 		tcp:api.test:80 tcp:127.0.0.1:443 tcp:127.0.0.1:0)"
 same 'elsewhere it is refused' 'tcp:192.0.2.1:0 EPERM' "$(session 'allow_ip = 192.0.2.1:443' -- tcp:192.0.2.1:0)"
+
+# --- --log-only ---
+extra=--log-only
+same '--log-only: connects' "tcp:127.0.0.1:$port ok|tcp:localhost:$port ok|unix:$run/a.sock ok" \
+	"$(session 'deny_domain = localhost' -- "tcp:127.0.0.1:$port" "tcp:localhost:$port" "unix:$run/a.sock")"
+said 'that they would be refused' "Connection would be blocked by network policy: localhost:$port (deny_domain = localhost"
+record 'the record is that of a refusal' '"op":"connect"' "\"port\":$port" '"verdict":"deny"' '"errno":"EPERM"'
+same '--log-only: where a session may listen' 'bind:127.0.0.1:0 ok|listen:127.0.0.1:0 ok|listen ok' \
+	"$(session 'local_binding = none' -- bind:127.0.0.1:0 listen:127.0.0.1:0 listen)"
+said 'that it would be refused' 'would be refused by local_binding = none'
+extra=
 
 # --- A name that leads to another port, which is denied ---
 lines=('allow_domain = api.test' "resolve = api.test:443:127.0.0.1:$port" "deny_domain = 127.0.0.1:$port")

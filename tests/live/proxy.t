@@ -39,7 +39,7 @@ policy() { # policy NAME LINE...
 	} | sed 's/port:80.test/port.test:80/' >"$work/$name.ini"
 }
 policy on 'proxy_env = yes'
-inside() { (cd "$work/w" && timeout 120 "$CORDON" -q -p "$work/${ini:-on}.ini" -- "$@"); }
+inside() { (cd "$work/w" && timeout 120 "$CORDON" -q ${extra-} -p "$work/${ini:-on}.ini" -- "$@"); }
 needs() { # needs WHAT TOOL
 	command -v "$2" >/dev/null && return
 	skip "$1" "$2 is not installed"
@@ -92,6 +92,9 @@ if needs curl curl; then
 	has 'curl' 'GET /c HTTP/1.1' inside curl -sS http://web.test/c
 	has 'curl by CONNECT' 'GET /c HTTP/1.1' inside curl -sS -p http://web.test/c
 	has 'curl by SOCKS' 'GET /c HTTP/1.1' inside sh -c 'curl -sS -x "socks5h${HTTP_PROXY#http}" http://web.test/c'
+	extra='--log-only --deny-domain web.test'
+	has 'curl, a refused name, with --log-only' 'GET /c HTTP/1.1' inside curl -sS http://web.test/c
+	extra=
 	has 'curl, a refused name' 'Connection blocked by network allowlist: no.test:80' inside curl -sS http://no.test/
 	has 'curl, a refused CONNECT' '403' inside curl -sS -p http://no.test/
 	has 'curl asks for the login first' 'GET /c HTTP/1.1' inside curl -sS --proxy-anyauth http://web.test/c
