@@ -294,7 +294,7 @@ static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 	/* Rules take 0 for any port at all; as a port nobody listens at it, and no rule can name it. */
 	if (a->port == 0) {
 		memset(&v, 0, sizeof(v));
-		return n.local ? go_local(c, d, a, &n, v) : refuse(c, a, &n, v);
+		return n.local ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
 	}
 	v = net_decide_addr(c->s->policy, a->addr, a->port);
 	if (v.decision == VERDICT_ALLOW) {
