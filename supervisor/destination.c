@@ -140,19 +140,22 @@ struct holder {
 	bool found;
 };
 
-static void note_held(struct session *s, uint64_t inode, void *arg)
+static bool note_held(struct session *s, uint64_t inode, void *arg)
 {
 	struct holder *h = arg;
 
+	(void)s;
 	h->found |= inode == h->inode;
+	return false;
 }
 
 /* Does a process of the session have the socket? */
 static bool is_held(struct session *s, uint64_t inode)
 {
+	static const struct sockheld told = {.held = note_held};
 	struct holder h = {.inode = inode};
 
-	return sockheld_each(s, note_held, NULL, &h) && h.found;
+	return sockheld_each(s, &told, &h) && h.found;
 }
 
 static bool end_of(int fd, bool peer, struct inet_end *end)

@@ -46,28 +46,41 @@ bool proctcp_parse(const char *line, struct proctcp_line *out)
 	return parse_addr(here, out->here.addr) && parse_addr(there, out->there.addr);
 }
 
-/* Calls fn for each socket until it returns false. False: a list could not be read. IPv6 may be missing. */
-static bool each(bool (*fn)(const struct proctcp_line *l, void *arg), void *arg)
+/* Calls fn for each socket of a list until it returns false, which it hands on. */
+static bool each_in(FILE *f, bool listening, bool (*fn)(const struct proctcp_line *l, void *arg), void *arg)
 {
-	static const char *const lists[] = {"/proc/net/tcp", "/proc/net/tcp6"};
 	struct proctcp_line l;
 	char *line = NULL;
 	bool going = true;
 	size_t size = 0;
 
+	while (going && getline(&line, &size, f) > 0) {
+		if (!proctcp_parse(line, &l))
+			continue;
+		/* Those that listen come first (tcp_get_idx() in the kernel); of the others there may be thousands. */
+		if (listening && l.state != TCP_LISTEN)
+			break;
+		going = fn(&l, arg);
+	}
+	free(line);
+	return going;
+}
+
+/* The same for both lists, or for those of them that listen. False: a list could not be read. IPv6 may be missing. */
+static bool each(bool listening, bool (*fn)(const struct proctcp_line *l, void *arg), void *arg)
+{
+	static const char *const lists[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+	bool going = true;
+
 	for (size_t i = 0; i < 2 && going; i++) {
 		FILE *f = fopen(lists[i], "re");
 
-		if (!f && i == 0) {
-			free(line);
+		if (!f && i == 0)
 			return false;
-		}
-		while (f && going && getline(&line, &size, f) > 0)
-			going = !proctcp_parse(line, &l) || fn(&l, arg);
+		going = !f || each_in(f, listening, fn, arg);
 		if (f)
 			fclose(f);
 	}
-	free(line);
 	return true;
 }
 
@@ -100,7 +113,7 @@ enum inet_answer proctcp_listener(const struct inet_end *to, uint64_t *inode)
 {
 	struct search s = {.here = to};
 
-	if (!each(look_for_listener, &s) || s.n_exact > 1 || (s.n_exact == 0 && s.n_wide > 1))
+	if (!each(false, look_for_listener, &s) || s.n_exact > 1 || (s.n_exact == 0 && s.n_wide > 1))
 		return INET_UNKNOWN;
 	*inode = s.n_exact ? s.exact : s.wide;
 	return s.n_exact + s.n_wide ? INET_SOCKET : INET_NOBODY;
@@ -122,7 +135,7 @@ enum inet_answer proctcp_connected(const struct inet_end *here, const struct ine
 {
 	struct search s = {.here = here, .there = there};
 
-	if (!each(look_for_connected, &s))
+	if (!each(false, look_for_connected, &s))
 		return INET_UNKNOWN;
 	*inode = s.exact;
 	return s.n_connected ? INET_SOCKET : INET_NOBODY;
@@ -143,5 +156,19 @@ bool proctcp_all_own(const struct inet_end *at, bool (*own)(uint64_t inode, void
 {
 	struct search s = {.here = at, .own = own, .arg = arg};
 
-	return each(look_for_foreign, &s) && !s.foreign;
+	return each(false, look_for_foreign, &s) && !s.foreign;
+}
+
+static bool hand_listening(const struct proctcp_line *l, void *arg)
+{
+	struct search *s = arg;
+
+	return s->own(l->inode, s->arg);
+}
+
+bool proctcp_each_listening(bool (*fn)(uint64_t inode, void *arg), void *arg)
+{
+	struct search s = {.own = fn, .arg = arg};
+
+	return each(true, hand_listening, &s);
 }

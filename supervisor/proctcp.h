@@ -17,6 +17,9 @@ enum inet_answer proctcp_connected(const struct inet_end *here, const struct ine
  */
 bool proctcp_all_own(const struct inet_end *at, bool (*own)(uint64_t inode, void *arg), void *arg);
 
+/* Calls fn for each socket that listens until it returns false. False: a list could not be read. */
+bool proctcp_each_listening(bool (*fn)(uint64_t inode, void *arg), void *arg);
+
 /* A line of the lists. False when it is none. */
 struct proctcp_line {
 	struct inet_end here, there;

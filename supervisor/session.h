@@ -111,6 +111,8 @@ struct session {
 	size_t n_repositories; /* may exceed the array: then only the count is known */
 
 	atomic_bool identity_changed; /* some process may now be another user than the command at its start */
+	atomic_bool
+		tables_apart; /* some thread may now have descriptors that others of its process have not */
 };
 
 /* Remembers a .git made by the session, an entry of the directory dir. Thread-safe. */

@@ -6,15 +6,12 @@
 #include <linux/unix_diag.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "supervisor/lockdown.h"
 #include "supervisor/nlquery.h"
-
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(fstat), OWN(read), OWN(close));
+#include "supervisor/procunix.h"
 
 struct sockdiag {
 	pthread_mutex_t lock;
@@ -82,22 +79,28 @@ uint64_t sockdiag_other_end(struct sockdiag *d, uint64_t inode)
 	return peer;
 }
 
+struct wanted {
+	const char *shown;
+	bool there;
+};
+
+static bool is_wanted(uint64_t inode, const char *shown, void *arg)
+{
+	struct wanted *w = arg;
+
+	(void)inode;
+	w->there = strcmp(shown, w->shown) == 0;
+	return !w->there;
+}
+
 bool sockdiag_has_abstract(const struct sockaddr_un *a, socklen_t len)
 {
-	FILE *f = fopen("/proc/net/unix", "re");
-	char shown[sizeof(a->sun_path) + 1], path[sizeof(shown)];
-	size_t n = len - offsetof(struct sockaddr_un, sun_path), size = 0;
-	char *line = NULL;
-	bool there = !f;
+	char shown[sizeof(a->sun_path) + 1];
+	size_t n = len - offsetof(struct sockaddr_un, sun_path);
+	struct wanted w = {.shown = shown};
 
 	for (size_t i = 0; i < n; i++)
 		shown[i] = a->sun_path[i] ? a->sun_path[i] : '@';
 	shown[n] = '\0';
-	while (f && !there && getline(&line, &size, f) > 0)
-		there = sscanf(line, "%*s %*s %*s %*s %*s %*s %*u %108[^\n]", path) == 1 &&
-			strcmp(path, shown) == 0;
-	free(line);
-	if (f)
-		fclose(f);
-	return there;
+	return !procunix_each(is_wanted, &w) || w.there;
 }

@@ -30,7 +30,10 @@ struct sock {
 	bool bound, listens;
 	pid_t maker;				/* the thread, which most often is its process's first */
 	bool held;				/* seen in a process, or not to be swept this time */
+	bool listed;				/* the kernel lists it as listening */
+	bool doubtful;				/* not seen, but it may be alive */
 	bool hidden;				/* made by a process that this sweep could not look at */
+	unsigned char misses;			/* how often it was not seen and not doubtful */
 	bool delivered;				/* its program has it: before that nobody could hold it */
 	struct sockaddr_un name[SOCKETS_NAMES]; /* or an Internet address */
 	socklen_t len[SOCKETS_NAMES];
@@ -46,7 +49,6 @@ struct sockets {
 	size_t count, kept; /* kept: of the count, those with a duplicate */
 	size_t sweep_at, sweep_at_kept;
 	size_t standins; /* of the count */
-	bool unsure;	 /* a sweep could not look at some process */
 	struct idset *files;
 	struct sockdiag *diag;
 };

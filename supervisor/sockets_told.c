@@ -2,18 +2,14 @@
  * What is remembered of sockets beside their duplicates: names, who made and connected them, socket files.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervisor/idset.h"
-#include "supervisor/lockdown.h"
+#include "supervisor/procunix.h"
 #include "supervisor/sockdiag.h"
 #include "supervisor/sockets_table.h"
-
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(getsockopt));
 
 void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const void *a,
 		      socklen_t len)
@@ -219,48 +215,27 @@ bool sockets_is_own_file(struct session *s, const struct statx *st)
 	return idset_has(s->sockets->files, st);
 }
 
-#define SAME_NAME_MAX 32
-
-/* The inodes of the sockets of the session that were bound to the abstract name, dead ones too. */
-static int bound_to(struct sockets *t, int type, const struct sockaddr_un *a, socklen_t len,
-		    unsigned long inodes[SAME_NAME_MAX])
-{
-	struct sock *k, *next;
-	int n = 0;
-
-	pthread_mutex_lock(&t->lock);
-	HASH_ITER(hh, t->table, k, next)
-	{
-		if (k->type == type && k->len[SOCKETS_LOCAL] == len &&
-		    memcmp(&k->name[SOCKETS_LOCAL], a, len) == 0 && n < SAME_NAME_MAX)
-			inodes[n++] = k->inode;
-	}
-	pthread_mutex_unlock(&t->lock);
-	return n;
-}
-
 /*
- * The kernel keeps each name once for each type of socket, so the session's own socket that lives is the only one. A
- * line of /proc/net/unix is "num: refs proto flags type state inode path". What follows the inode is not compared: it shows
- * different names alike. Nothing in the session can put a line of its own there, as bind() refuses line breaks.
+ * The kernel keeps each name once for each type of socket, so the session's own socket that lives is the only one. What the
+ * list shows as the name is not compared: it shows different ones alike. Nothing in the session can put a line of its own
+ * there, as bind() refuses line breaks.
  */
 uint64_t sockets_abstract_owner(struct session *s, int fd, const struct sockaddr_un *a, socklen_t len)
 {
-	unsigned long inodes[SAME_NAME_MAX], inode;
-	int n = bound_to(s->sockets, sockets_type_of(fd), a, len, inodes);
-	FILE *f = n > 0 ? fopen("/proc/net/unix", "re") : NULL;
-	char *line = NULL;
-	size_t size = 0;
+	int type = sockets_type_of(fd);
+	struct sock *k, *next;
+	struct procunix live;
 	uint64_t own = 0;
 
-	while (f && !own && getline(&line, &size, f) > 0) {
-		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &inode) != 1)
-			continue;
-		for (int i = 0; i < n; i++)
-			own = inodes[i] == inode ? inode : own;
+	procunix_read(&live);
+	pthread_mutex_lock(&s->sockets->lock);
+	HASH_ITER(hh, s->sockets->table, k, next)
+	{
+		if (k->type == type && k->len[SOCKETS_LOCAL] == len &&
+		    memcmp(&k->name[SOCKETS_LOCAL], a, len) == 0 && procunix_has(&live, k->inode))
+			own = k->inode;
 	}
-	free(line);
-	if (f)
-		fclose(f);
+	pthread_mutex_unlock(&s->sockets->lock);
+	procunix_free(&live);
 	return own;
 }

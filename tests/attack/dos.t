@@ -125,7 +125,7 @@ else
 	survives 'no more processes' no_processes
 fi
 
-# Memory and descriptors of the supervisor, after some work and after much. Up to 64 sockets may wait to be swept, and a
+# Memory and descriptors of the supervisor, after some work and after much. 64 to 128 sockets may wait to be swept, and a
 # machine that is slow gets more workers, with what each needs.
 fresh
 write_policy

@@ -8,6 +8,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/fs.h>
 #include <linux/kd.h>
 #include <linux/sched.h>
@@ -54,6 +55,7 @@ static const struct name names[] = {
 	V(SIGCHLD, 17), N(CLONE_VM), N(CLONE_FS), N(CLONE_FILES), N(CLONE_SIGHAND), N(CLONE_THREAD),
 	N(CLONE_VFORK), N(CLONE_PARENT_SETTID), N(CLONE_NEWNS), N(CLONE_NEWCGROUP), N(CLONE_NEWUTS), N(CLONE_NEWIPC),
 	N(CLONE_NEWUSER), N(CLONE_NEWPID), N(CLONE_NEWNET), N(CLONE_NEWTIME),
+	N(CLOSE_RANGE_UNSHARE), N(CLOSE_RANGE_CLOEXEC),
 	/* sockets */
 	N(AF_UNIX), N(AF_INET), N(AF_INET6), N(AF_NETLINK), N(AF_PACKET), N(AF_VSOCK), N(AF_ALG), N(AF_BLUETOOTH),
 	N(SOCK_STREAM), N(SOCK_DGRAM), N(SOCK_RAW), N(SOCK_SEQPACKET), N(SOCK_NONBLOCK), N(SOCK_CLOEXEC),

@@ -441,11 +441,11 @@ static int list_one(const char *name, const struct stat *st, int type, struct FT
 }
 
 static const struct section *const all[] = {
-	look_sections,	  open_sections,    path_sections,   name_sections,    attr_sections,
-	socket_sections,  fifo_sections,    proc_sections,   process_sections, deep_sections,
-	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,    share_sections,
-	special_sections, resolve_sections, notice_sections, exec_sections,    ground_sections,
-	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections};
+	look_sections,	  open_sections,    path_sections,   name_sections,	attr_sections,
+	socket_sections,  fifo_sections,    proc_sections,   process_sections,	deep_sections,
+	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,	share_sections,
+	special_sections, resolve_sections, notice_sections, exec_sections,	ground_sections,
+	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections, held_sections};
 
 static int run(const char *name)
 {
