@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/audit.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/message.h"
 #include "supervisor/sockets_table.h"
 #include "supervisor/tracee.h"
 
@@ -124,11 +126,27 @@ static int reserve_number(struct call *c, uint64_t *bit)
 	return -1;
 }
 
+static void tell_outside(struct session *s)
+{
+	static atomic_bool told;
+
+	if (!atomic_exchange(&told, true))
+		message_warn(audit_messages(s->audit),
+			     "more than %d datagram sockets in one process, or a limit of less than %d "
+			     "descriptors "
+			     "(ulimit -n): a program that asks by recvmsg whom an answer is from is not "
+			     "told, and may "
+			     "not find names",
+			     (int)STANDIN_WINDOW_MASK + 1, STANDIN_WINDOW + (int)STANDIN_WINDOW_MASK + 1);
+}
+
 void standin_give(struct call *c, int fd, bool cloexec)
 {
 	uint64_t bit;
 	int number = reserve_number(c, &bit);
 
+	if (number < 0)
+		tell_outside(c->s);
 	call_fd_at(c, fd, number, cloexec);
 	if (number >= 0)
 		atomic_fetch_and(&placing, ~bit);

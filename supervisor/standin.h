@@ -3,9 +3,10 @@
  * one gets one end of a seqpacket pair, whose other end is the gateway's: it carries questions to DNS and nothing else.
  * What the program asks of its socket besides (addresses, options) is answered from what is noted here.
  *
- * Resolvers look at whom an answer came from. That is for recvfrom, recvmsg and recvmmsg to tell, which are too frequent
- * to be asked about for every descriptor. So stand-ins get numbers in a window, for which alone the filter asks
- * (supervisor/sysc/recv.c). Moved out of it, a stand-in only loses the address of the sender.
+ * Resolvers look at whom an answer came from. That is for recvfrom, recvmsg and recvmmsg to tell, of which the latter two are
+ * too frequent to be asked about for every descriptor. So stand-ins get numbers in a window, for which alone the filter asks
+ * (supervisor/sysc/recv.c). Outside of it, a stand-in loses the address of the sender with these two. The first that gets a
+ * number outside, as the window is full or the limit on descriptors below it, is told on stderr.
  *
  * Each is one of the session's sockets (sockets.h), of which the program's end is kept. Thread-safe.
  */

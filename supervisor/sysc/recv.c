@@ -1,6 +1,7 @@
 /*
- * recvfrom, recvmsg and recvmmsg, for the window of descriptor numbers where stand-ins for datagram sockets are
- * (standin.h): performed by the supervisor on its duplicate, and answered with whom the message would come from.
+ * recvfrom that asks whom a message is from, and in the window of descriptor numbers where stand-ins for datagram sockets
+ * are (standin.h) recvmsg and recvmmsg, which are too frequent elsewhere: for a stand-in performed by the supervisor on
+ * its duplicate, and answered with whom the message would come from.
  *
  * Of all other sockets the kernel receives, whatever is behind the number by then: what it holds is the caller's.
  */
@@ -379,19 +380,17 @@ static void handle_recvmmsg(struct call *c)
 	answer(c, r, n, rc);
 }
 
-/* Only descriptors of the window, and of recvfrom only when it asks for the address. */
-
-#define DOC                                                                                                  \
-	"Free, but in the window of numbers where the stand-ins for datagram sockets are: for these the "    \
-	"supervisor receives, and tells the address of the server that was asked."
-
 const struct sysc sysc_recvfrom = {
 	.name = "recvfrom",
 	.op = "socket",
 	.action = SYSC_ALLOW,
-	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, STANDIN_IN_WINDOW(0), ARG_ANY(4, ~0U))),
+	SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, ARG_ANY(4, ~0U))),
 	.handle = handle_recvfrom,
-	.doc = DOC,
+	.doc = "Free without an address to be filled in. With one, the supervisor receives for the stand-ins "
+	       "for "
+	       "datagram sockets, and tells the address of the server that was asked; other sockets are left "
+	       "to the "
+	       "kernel.",
 };
 
 #define ROW(call, handler)                                                                                   \
@@ -401,7 +400,9 @@ const struct sysc sysc_recvfrom = {
 		.action = SYSC_ALLOW,                                                                        \
 		SYSC_WHEN(SYSC_IF(SYSC_NOTIFY, STANDIN_IN_WINDOW(0))),                                       \
 		.handle = handler,                                                                           \
-		.doc = DOC,                                                                                  \
+		.doc = "Free, but in the window of numbers where the stand-ins for datagram sockets are: "   \
+		       "for "                                                                                \
+		       "these the supervisor receives, and tells the address of the server that was asked.", \
 	}
 
 ROW(recvmsg, handle_recvmsg);

@@ -126,6 +126,17 @@ def part_slow():
     print(*order)
 
 
+def part_from():
+    """part_from N: whom answers are from, with N sockets that are not connected, by recvfrom and, of the first, by recvmsg."""
+    all = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(int(sys.argv[2]))]
+    for i, s in enumerate(all):
+        s.settimeout(20)
+        s.sendto(pack("single", "A", i), SERVER)
+    said = {s.recvfrom(512)[1] for s in all}
+    all[0].sendto(pack("single", "A", 1), SERVER)
+    print(said, all[0].recvmsg(512)[3])
+
+
 def part_malformed():
     """What is no question is not answered, or with FORMERR or NOTIMP, and the stub goes on."""
     good = pack("a-1-2-3-4.up.test", "A", 77)

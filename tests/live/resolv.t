@@ -70,6 +70,16 @@ resolv 'nameserver 127.0.0.3' 'options use-vc'
 ini=with answers 'options, with dns_server' udp:a-1-2-3-4.up.test:A 'NOERROR 1.2.3.4'
 same 'are for that one, too' 'tcp a-1-2-3-4.up.test A' "$(cat "$work/one/asked" "$work/three/asked")"
 
+# --- Whom an answer is from ---
+told='cordon: more than 64 datagram sockets in one process, or a limit of less than 1024 descriptors'
+resolv 'nameserver 127.0.0.3'
+same 'whom an answer is from, not connected' "{('127.0.0.3', 53)} ('127.0.0.3', 53)" "$(ask from 64)"
+same 'nothing is said' '' "$(grep -F "$told" "$work/err")"
+same 'whom, with more sockets than numbers for them' "{('127.0.0.3', 53)} ('127.0.0.3', 53)" "$(ask from 200)"
+same 'that is said once' 1 "$(grep -cF "$told" "$work/err")"
+same 'whom, with a lower limit' "{('127.0.0.3', 53)} None" "$(ulimit -n 500; ask from 3)"
+same 'that is said as well' 1 "$(grep -cF "$told" "$work/err")"
+
 # --- A scope ---
 mkdir "$work/five"
 if ip addr add fe80::53/64 dev lo nodad 2>/dev/null && serve five fe80::53%lo; then
