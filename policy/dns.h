@@ -12,10 +12,11 @@
 
 #include "policy/host.h"
 
-#define DNS_PORT	53
-#define DNS_NAME_MAX	255
-#define DNS_ADDRS_MAX	32
-#define DNS_ALIASES_MAX 8
+#define DNS_PORT      53
+#define DNS_NAME_MAX  255
+#define DNS_ADDRS_MAX 32
+/* As many as servers follow (BIND, Unbound). */
+#define DNS_ALIASES_MAX 11
 /* Enough for any answer that is written here. */
 #define DNS_MESSAGE_MAX 8192
 /* What an asker without EDNS can take. */

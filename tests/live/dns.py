@@ -10,6 +10,11 @@ to DIR/asked. One that is "well" answers A of servfail and silent as well. What 
   wrongid            wrong ids, then the answer  rebind        first 198.51.100.7, then 127.0.0.1
   to-127-0-0-1       as a-, special addresses    mixed         198.51.100.7 and 127.0.0.1
   other              answers another question    garbage       no DNS at all
+  chain-N            N aliases, then A           loop          two aliases of each other
+  todenied           CNAME to denied, with A     stray         A of another name
+  nottl              A with a TTL of 0           big           65,535 bytes by TCP, cut by UDP
+  otherport          right ids from other ports  closes        cut by UDP, closed by TCP
+  mute               cut by UDP, silent by TCP   drip          cut by UDP, 65,535 bytes by TCP, one each second
 """
 import os
 import socket
@@ -54,7 +59,7 @@ def answers(name, kind, tcp):
         return (a(".".join(first.split("-")[1:])) if kind == A else []), 0, False
     if first == "six":
         return (a("2001:db8::6") if kind == AAAA else []), 0, False
-    if first in ("both", "slow", "wrongid", "other"):
+    if first in ("both", "slow", "wrongid", "other", "otherport"):
         return a("198.51.100.1" if kind == A else "2001:db8::1"), 0, False
     if first == "alias":
         cdn, edge = labels("CDN." + domain), labels("edge." + domain)
@@ -70,6 +75,28 @@ def answers(name, kind, tcp):
         return (a(*("198.51.100.%d" % i for i in range(60))) if kind == A else [])[: 60 if tcp else 10], 0, not tcp
     if first == "cut":
         return (a("198.51.100.3") if kind == A and tcp else []), 0, not tcp
+    if first.startswith("chain-"):
+        names = [labels("c%d.%s" % (i, domain)) for i in range(int(first[6:]))]
+        out = [record(o, CNAME, n) for o, n in zip([here] + names, names)]
+        return out + ([record(names[-1], A, address("198.51.100.20"))] if kind == A else []), 0, False
+    if first == "loop":
+        pool = labels("pool." + domain)
+        return [record(here, CNAME, pool), record(pool, CNAME, here)], 0, False
+    if first == "todenied":
+        denied = labels("denied." + domain)
+        out = [record(here, CNAME, denied)]
+        return out + ([record(denied, A, address("198.51.100.30"))] if kind == A else []), 0, False
+    if first == "stray":
+        return [record(labels("other." + domain), A, address("198.51.100.31"))], 0, False
+    if first == "nottl":
+        return ([record(here, A, address("198.51.100.40"), 0)] if kind == A else []), 0, False
+    if first in ("big", "drip"):
+        room = 65535 - 12 - len(labels(name)) - 4
+        out = [record(here, A, address("198.51.100.50"))] + [record(here, 16, b"\xff" + b"x" * 255)] * ((room - 16) // 268)
+        rest = room - sum(map(len, out))
+        return (out + [record(here, 16, b"x" * (rest - 12))] * (rest >= 12) if tcp else []), 0, not tcp
+    if first in ("closes", "mute"):
+        return [], 0, True
     if first == "rebind":
         return (a("198.51.100.7" if count == 1 else "127.0.0.1") if kind == A else []), 0, False
     if first == "mixed":
@@ -92,7 +119,7 @@ def reply(msg, tcp, log):
     if first == "other":
         raw = labels("another.test") + raw[-4:]
     soa = []
-    if not records:
+    if not records and not cut:
         soa = [record(b"\0", SOA, b"\0\0" + struct.pack(">5I", 1, 1, 1, 1, 7))]
     flags = 0x8180 | code | (0x200 if cut else 0)
     body = struct.pack(">HHHHH", flags, 1, len(records), len(soa), 0) + raw + b"".join(records + soa)
@@ -103,13 +130,28 @@ def reply(msg, tcp, log):
     return out
 
 
+def forge(msg, who):
+    """The right id and question, from ports and an address that were not asked, before the answer."""
+    for addr in ("127.0.0.1", "127.0.0.1", "127.0.0.99"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.bind((addr, 0))
+            s.sendto(reply(msg, False, os.devnull)[0].replace(address("198.51.100.1"), address("203.0.113.66")), who)
+
+
 def serve_udp(s, log):
     while True:
         msg, who = s.recvfrom(4096)
+        if question(msg)[0].lower().startswith("otherport."):
+            forge(msg, who)
         threading.Thread(target=lambda m=msg, w=who: [s.sendto(r, w) for r in reply(m, False, log)], daemon=True).start()
 
 
 def serve_one(conn, log):
+    def drip(data):
+        for i in range(len(data)):
+            conn.sendall(data[i : i + 1])
+            time.sleep(1)
+
     with conn:
         data = b""
         while True:
@@ -119,8 +161,13 @@ def serve_one(conn, log):
             data += more
             while len(data) >= 2 and len(data) >= 2 + struct.unpack(">H", data[:2])[0]:
                 n = struct.unpack(">H", data[:2])[0]
+                first = question(data[2 : 2 + n])[0].split(".")[0].lower()
                 for r in reply(data[2 : 2 + n], True, log):
-                    conn.sendall(struct.pack(">H", len(r)) + r)
+                    if first == "closes":
+                        return
+                    send = drip if first == "drip" else conn.sendall
+                    if first != "mute":
+                        send(struct.pack(">H", len(r)) + r)
                 data = data[2 + n :]
 
 
@@ -148,6 +195,7 @@ def main():
     threading.Thread(target=serve_udp, args=(udp, log), daemon=True).start()
     while True:
         conn, _ = tcp.accept()
+        conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         threading.Thread(target=serve_one, args=(conn, log), daemon=True).start()
 
 

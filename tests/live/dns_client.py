@@ -137,6 +137,51 @@ def part_from():
     print(said, all[0].recvmsg(512)[3])
 
 
+def part_ttl():
+    """The TTL of the first answer, of each name."""
+    for name in sys.argv[2:]:
+        msg = udp(pack(name, "A", 1))
+        at = name_at(msg, name_at(msg, 12)[1] + 4)[1]
+        print(struct.unpack(">I", msg[at + 4 : at + 8])[0])
+
+
+def part_flood():
+    """10,000 questions of three kinds at once from 50 sockets, of which nobody reads the answers: then others are answered."""
+    all = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(50)]
+    for s in all:
+        s.connect(SERVER)
+        s.setblocking(False)
+    for i in range(10000):
+        try:
+            all[i % 50].send(pack(("f%d.no.test", "silent.f%d.up.test", "a-1-1-1-1.f%d.up.test")[i % 3] % i, "A", i & 0xFFFF))
+        except OSError:
+            pass
+    print(ask("tcp", "a.no.test")[0], ask("udp", "single")[0])
+    for s in all:
+        s.close()
+    for _ in range(100):
+        if ask("udp", "a-1-2-3-4.up.test") == ["NOERROR", "1.2.3.4"]:
+            break
+        time.sleep(0.3)
+    print("answered", ask("tcp", "a-1-2-3-4.up.test"))
+
+
+def part_long():
+    """Questions by TCP that are longer than any, and one that comes a byte at a time."""
+    for data in (b"\xff\xff", b"\xff\xff" + b"x" * 65535, b"\x10\x01"):
+        with socket.create_connection(SERVER, WAIT) as s:
+            try:
+                s.sendall(data)
+                print("closed" if not s.recv(1) else "answered")
+            except OSError:
+                print("closed")
+    with socket.create_connection(SERVER, WAIT) as s:
+        for b in framed(pack("a-1-2-3-4.up.test", "A", 9)):
+            s.sendall(bytes([b]))
+            time.sleep(0.02)
+        print(*said(tcp_read(s)))
+
+
 def part_malformed():
     """What is no question is not answered, or with FORMERR or NOTIMP, and the stub goes on."""
     good = pack("a-1-2-3-4.up.test", "A", 77)
