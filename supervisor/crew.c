@@ -40,7 +40,7 @@ struct worker {
 	uint64_t since; /* when it became busy */
 	struct call call;
 	/* A blocking operation, watched. Under crew->lock. */
-	bool blocking;
+	bool blocking, lingers;
 	enum crew_wake wake;
 	struct pending_polls polls;
 	char path[CALL_PATHS][PATH_MAX];
@@ -345,7 +345,7 @@ void crew_tick(struct crew *crew)
 		busy = true;
 		if (w->blocking)
 			blocked[n++] = (struct watched){w, w->call.id, w->call.tid, w->polls, w->wake};
-		else if (crew->receiving == 0 && now - w->since > STUCK_NS)
+		if ((!w->blocking || w->lingers) && crew->receiving == 0 && now - w->since > STUCK_NS)
 			promote(crew);
 	}
 	/* Under the lock that a worker takes to become busy: one that does so later sees that nobody watches. */
@@ -405,20 +405,28 @@ bool crew_take_up(const struct call *c, crew_job *job, void *arg)
 	return w;
 }
 
-bool crew_block_begin(struct call *c)
+static void be_watched(struct worker *w, bool lingers)
 {
-	struct worker *w = c->worker;
-	struct crew *crew = w->crew;
-
-	if (!crew_step_aside(c))
-		return false;
-	pthread_mutex_lock(&crew->lock);
+	pthread_mutex_lock(&w->crew->lock);
 	w->blocking = true;
+	w->lingers = lingers;
 	w->wake = CREW_DONE;
 	w->polls = (struct pending_polls){0};
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_unlock(&w->crew->lock);
 	mask_interrupt(SIG_UNBLOCK);
+}
+
+bool crew_block_begin(struct call *c)
+{
+	if (!crew_step_aside(c))
+		return false;
+	be_watched(c->worker, false);
 	return true;
+}
+
+void crew_linger_begin(struct call *c)
+{
+	be_watched(c->worker, true);
 }
 
 enum crew_wake crew_block_end(struct call *c)

@@ -33,8 +33,10 @@ int crew_wake_fd(struct crew *crew);
 /* Sends another to receive, because this worker will wait. False when none could take over (EAGAIN). */
 bool crew_step_aside(struct call *c);
 
-/* The same and watched: false when the operation must not be started (EAGAIN). */
+/* The same, and watched from now on: false when the operation must not be started (EAGAIN). */
 bool crew_block_begin(struct call *c);
+/* Watched as well, but what waits rarely (for a lease, a server): another is sent to receive only when it does. */
+void crew_linger_begin(struct call *c);
 enum crew_wake {
 	CREW_DONE,   /* nothing interrupted it */
 	CREW_SIGNAL, /* the caller has a signal to handle: answer with pending_restart() */

@@ -329,6 +329,8 @@ int doctor_command(const struct opts *o)
 	caps_supervisor();
 	loaded = rules_load(&l, o, &s.mounts) && setup_session(&s, &l, o);
 	probe_all(&p, abi, s.features);
+	if (loaded && p.proc == 0 && !setup_can_follow(&s))
+		p.proc = -EACCES;
 	report_probes(&r, &p, &caps, abi, !l.config || l.config->private_tmp);
 	report_policy(&r, &l, s.features, loaded, abi);
 	if (s.mounts)

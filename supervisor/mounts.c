@@ -16,6 +16,7 @@ struct mount {
 	unsigned major, minor;
 	bool proc;   /* a procfs */
 	bool mqueue; /* the file system of POSIX message queues */
+	bool hides;  /* a procfs without what the looker may not trace */
 	char *root;  /* path within the file system */
 	char *point; /* where it is mounted */
 };
@@ -53,6 +54,14 @@ static void free_list(struct mount *list, size_t count)
 	free(list);
 }
 
+/* The options of the file system itself come last; hidepid=off is not shown. */
+static bool has_hidepid(const char *line)
+{
+	const char *options = strrchr(line, ' ');
+
+	return options && strstr(options, "hidepid=");
+}
+
 static bool parse_line(char *line, struct mount *m)
 {
 	const char *type = strstr(line, " - ");
@@ -63,6 +72,7 @@ static bool parse_line(char *line, struct mount *m)
 		return false;
 	m->proc = type && strncmp(type + 3, "proc ", 5) == 0;
 	m->mqueue = type && strncmp(type + 3, "mqueue ", 7) == 0;
+	m->hides = m->proc && has_hidepid(line);
 	strtok_r(line, " \n", &save);
 	strtok_r(NULL, " \n", &save);
 	strtok_r(NULL, " \n", &save);
@@ -174,6 +184,18 @@ static const struct mount *mount_of(const struct mounts *m, const char *path)
 			best = x;
 	}
 	return best;
+}
+
+bool mounts_hides_processes(struct mounts *m)
+{
+	const struct mount *proc;
+	bool hides;
+
+	pthread_rwlock_rdlock(&m->lock);
+	proc = mount_of(m, "/proc");
+	hides = proc && proc->hides;
+	pthread_rwlock_unlock(&m->lock);
+	return hides;
 }
 
 static void join(char *out, size_t size, const char *dir, const char *rest)

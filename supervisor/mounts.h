@@ -29,6 +29,9 @@ enum mount_kind mounts_look(struct mounts *m, uint64_t id, const char *name, cha
 /* True for the device number of a procfs of this namespace. */
 bool mounts_is_proc(struct mounts *m, dev_t dev);
 
+/* True when /proc is mounted with hidepid: then processes of other users cannot be looked at. */
+bool mounts_hides_processes(struct mounts *m);
+
 /*
  * Calls fn with each other name that the tree at path (absolute, canonical) has by bind mounts: of the
  * object itself, or of a part of the tree beneath it.

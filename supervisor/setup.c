@@ -24,6 +24,7 @@
 #include "supervisor/landlock.h"
 #include "supervisor/literals.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/mounts.h"
 #include "supervisor/names.h"
 #include "supervisor/nameserver.h"
 #include "supervisor/notify.h"
@@ -337,6 +338,11 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 	return make_sets(s, l);
 }
 
+bool setup_can_follow(const struct session *s)
+{
+	return !(s->features & FEATURE_IDENT) || !mounts_hides_processes(s->mounts);
+}
+
 bool setup_check_kernel(struct session *s, bool readable)
 {
 	int fd = compat_openat2(s->root, ".", O_PATH | O_CLOEXEC, 0, RESOLVE_NO_MAGICLINKS);
@@ -349,6 +355,14 @@ bool setup_check_kernel(struct session *s, bool readable)
 		return fail("openat2 is needed (Linux 5.6; see cordon doctor)");
 	}
 	close(fd);
+	if (!setup_can_follow(s)) {
+		fprintf(stderr,
+			"cordon: /proc is mounted with hidepid, so processes that change their user, as "
+			"those of "
+			"this command may, could not be followed: mount it without, or start as an ordinary "
+			"user\n");
+		return false;
+	}
 	if (!notify_can_send_fd(s->listener)) {
 		errno = EINVAL;
 		return fail("ADDFD_FLAG_SEND is needed (Linux 5.14; see cordon doctor)");

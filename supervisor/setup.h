@@ -16,6 +16,9 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
  * disk, a limit on file sizes. */
 bool setup_audit(struct session *s);
 
+/* Whether callers can still be looked at when they change their user, if the command may do that. */
+bool setup_can_follow(const struct session *s);
+
 /* What the kernel must give beyond the filter and its flags; asked once there is a listener and the command waits to be
  * let go. readable: whether the command's memory should be open to us. Prints one line and returns false. */
 bool setup_check_kernel(struct session *s, bool readable);

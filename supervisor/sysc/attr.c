@@ -14,9 +14,11 @@
 #include <utime.h>
 
 #include "supervisor/change.h"
+#include "supervisor/crew.h"
 #include "supervisor/device.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
+#include "supervisor/pending.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_OLD(chmod, fchmodat), OWN(fchownat), OWN(utimensat), OWN(truncate), OWN(tgkill),
@@ -126,10 +128,27 @@ static int check_limit(struct call *c, const struct object *o, int64_t length)
 	return -EFBIG;
 }
 
+/* Somebody's lease may have to be waited for. */
+static void truncate_pin(struct call *c, const struct object *o, int64_t length)
+{
+	char proc[PATH_PROC_SIZE];
+	enum crew_wake wake;
+	int rc;
+
+	crew_linger_begin(c);
+	rc = truncate(path_proc(o->fd, proc), length) < 0 ? -errno : 0;
+	wake = crew_block_end(c);
+	if (wake == CREW_GONE)
+		call_gone(c);
+	else if (rc == -EINTR && wake == CREW_SIGNAL)
+		pending_restart(c);
+	else
+		call_result(c, rc);
+}
+
 static void handle_truncate(struct call *c)
 {
 	int64_t length = (int64_t)c->arg[1];
-	char proc[PATH_PROC_SIZE];
 	struct object o;
 	int rc;
 
@@ -152,9 +171,10 @@ static void handle_truncate(struct call *c)
 		judge_answer(c, rc);
 	} else {
 		rc = (uint64_t)length > o.st.stx_size ? check_limit(c, &o, length) : 0;
-		if (rc == 0 && truncate(path_proc(o.fd, proc), length) < 0)
-			rc = -errno;
-		call_result(c, rc);
+		if (rc < 0)
+			call_result(c, rc);
+		else
+			truncate_pin(c, &o, length);
 	}
 	object_close(&o);
 }

@@ -11,26 +11,23 @@
  */
 #include <errno.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/xattr.h>
 
 #include "supervisor/change.h"
 #include "supervisor/compat.h"
-#include "supervisor/crew.h"
 #include "supervisor/device.h"
-#include "supervisor/execs.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/look.h"
 #include "supervisor/openflags.h"
 #include "supervisor/path.h"
+#include "supervisor/reopen.h"
 #include "supervisor/settle.h"
 #include "supervisor/sticky.h"
 #include "supervisor/terminal.h"
 #include "supervisor/pending.h"
 #include "supervisor/tracee.h"
-#include "supervisor/usertty.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(readlinkat));
 
@@ -57,28 +54,6 @@ static int judge_open(struct call *c, struct object *o, int flags)
 	return judge_object(c, write ? ACCESS_WRITE : ACCESS_READ, o, openflags_accmode(flags));
 }
 
-/* May open(2) itself wait for something? */
-static bool may_block(const struct object *o, int flags)
-{
-	if (flags & O_NONBLOCK)
-		return false;
-	return S_ISFIFO(o->st.stx_mode) || S_ISCHR(o->st.stx_mode) || S_ISBLK(o->st.stx_mode);
-}
-
-static int reopen(struct call *c, const struct object *o, int flags)
-{
-	char number[16];
-	int fd;
-
-	if (device_is_tty(&o->st))
-		return usertty_open(c->s, flags);
-	snprintf(number, sizeof(number), "%d", o->fd);
-	fd = openat(c->s->self_fd, number, flags | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 && errno == EACCES && atomic_load_explicit(&c->s->identity_changed, memory_order_relaxed))
-		return walk_open_own(c, o, flags);
-	return fd < 0 ? -errno : fd;
-}
-
 /* Nobody waits for the end of such a descriptor. */
 static bool is_plain_read(const struct object *o, int flags)
 {
@@ -103,20 +78,12 @@ static void fail(struct call *c, int err)
 	path_copy_failed(c, tracee_has_free_numbers(c, 1) ? -err : -EMFILE);
 }
 
-/* Opens the judged pin, in a way that may be waited for, and answers. */
+/* Opens the judged pin and answers. */
 static void open_pin(struct call *c, const struct object *o, int flags)
 {
-	enum crew_wake wake = CREW_DONE;
-	bool block = may_block(o, flags);
-	int fd;
+	enum crew_wake wake;
+	int fd = reopen(c, o, flags, &wake);
 
-	if (block && !crew_block_begin(c)) {
-		fail(c, EAGAIN);
-		return;
-	}
-	fd = execs_open(c, o, flags, reopen);
-	if (block)
-		wake = crew_block_end(c);
 	if (fd >= 0)
 		give(c, fd, o, flags);
 	else if (wake == CREW_GONE)

@@ -26,10 +26,12 @@
 OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pidfd_open),
 	  OWN(pidfd_send_signal));
 
+#define EVERYONE (-1)
+
 struct sending {
 	struct session *s;
 	int sig;
-	pid_t pgrp;   /* 0: all */
+	pid_t pgrp;   /* EVERYONE; 0: the one that this pid namespace has no number for */
 	pid_t except; /* kill(-1) spares the caller */
 	int sent, failed;
 };
@@ -39,7 +41,9 @@ static bool send_one(pid_t pid, void *arg)
 	struct sending *x = arg;
 	struct member_stat st;
 
-	if (pid == x->except || (x->pgrp && (!member_stat(x->s, pid, &st) || st.pgrp != x->pgrp)))
+	if (pid == x->except)
+		return true;
+	if (x->pgrp != EVERYONE && (!member_stat(x->s, pid, &st) || st.pgrp != x->pgrp))
 		return true;
 	if (kill(pid, x->sig) == 0)
 		x->sent++;
@@ -65,16 +69,30 @@ static void send_many(struct call *c, pid_t pgrp, pid_t except, int sig)
 		call_return(c, 0);
 	else if (x.failed)
 		call_error(c, x.failed);
-	else if (pgrp)
+	else if (pgrp > 0)
 		isolate_refuse(c, "signal", -pgrp);
 	else
 		call_error(c, ESRCH);
 }
 
+/* pid 0. The group that cordon was started in may be one of another pid namespace. */
+static void kill_own_group(struct call *c, int sig)
+{
+	struct member_stat st;
+
+	if (!member_stat(c->s, c->tid, &st))
+		call_error(c, ESRCH);
+	else if (st.pgrp <= 0 || !isolate_group_is_own(c->s, st.pgrp))
+		send_many(c, st.pgrp, 0, sig);
+	else if (tracee_check(c) < 0) /* which group 0 means can change at any time, so it is named */
+		call_gone(c);
+	else
+		call_result(c, kill(-st.pgrp, sig) < 0 ? -errno : 0);
+}
+
 static void handle_kill(struct call *c)
 {
 	int pid = call_int(c, 0), sig = call_int(c, 1);
-	struct member_stat st;
 	struct tracee_status who;
 
 	if (pid > 0) {
@@ -83,24 +101,15 @@ static void handle_kill(struct call *c)
 		if (tracee_status(c->s, c->tid, &who) < 0)
 			call_error(c, EPERM);
 		else
-			send_many(c, 0, who.tgid, sig);
+			send_many(c, EVERYONE, who.tgid, sig);
 	} else if (pid == INT_MIN) {
 		call_error(c, ESRCH); /* as the kernel: its negation is no number */
+	} else if (pid == 0) {
+		kill_own_group(c, sig);
+	} else if (isolate_group_is_own(c->s, -pid)) {
+		call_continue(c);
 	} else {
-		pid_t pgrp = -pid;
-
-		if (pid == 0)
-			pgrp = member_stat(c->s, c->tid, &st) ? st.pgrp : 0;
-		if (pgrp <= 0)
-			call_error(c, ESRCH);
-		else if (!isolate_group_is_own(c->s, pgrp))
-			send_many(c, pgrp, 0, sig);
-		else if (pid != 0)
-			call_continue(c);
-		else if (tracee_check(c) < 0) /* which group 0 means can change at any time, so it is named */
-			call_gone(c);
-		else
-			call_result(c, kill(-pgrp, sig) < 0 ? -errno : 0);
+		send_many(c, -pid, 0, sig);
 	}
 }
 

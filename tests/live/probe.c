@@ -1,6 +1,5 @@
 /*
  * Output, fresh objects and the choice of what to run.
- *
  *     probe TREE SECTION      performs a section's operations in TREE/SECTION, which it makes
  *     probe TREE list         prints all that TREE holds
  *     probe sections          prints the names of the sections
@@ -445,7 +444,8 @@ static const struct section *const all[] = {
 	socket_sections,  fifo_sections,    proc_sections,   process_sections,	deep_sections,
 	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,	share_sections,
 	special_sections, resolve_sections, notice_sections, exec_sections,	ground_sections,
-	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections, held_sections};
+	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections, held_sections,
+	beside_sections};
 
 static int run(const char *name)
 {
