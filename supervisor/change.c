@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "supervisor/mounts.h"
 #include "supervisor/path.h"
+#include "supervisor/procname.h"
 #include "supervisor/settle.h"
 #include "supervisor/tracee.h"
 
@@ -56,6 +59,17 @@ int change_judge(struct call *c, enum access a, struct entry *e, struct entry_ve
 			return rc;
 		exclusive = true;
 	}
+}
+
+bool change_is_held(const struct call *c, const struct entry *e)
+{
+	char inner[PATH_MAX], *rest;
+	pid_t pid;
+
+	if (mounts_look(c->s->mounts, e->dir.st.stx_mnt_id, e->name, inner, sizeof(inner)) != MOUNT_PROC)
+		return false;
+	pid = (pid_t)strtol(inner + 1, &rest, 10);
+	return procname_is_held(rest) && tracee_is_callers(c, pid);
 }
 
 void change_name_both(struct call *c, const struct bytes *from, const struct bytes *to, bool about_new)

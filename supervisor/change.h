@@ -44,4 +44,8 @@ void change_name_both(struct call *c, const struct bytes *from, const struct byt
 /* A check for new entries. */
 int change_check_absent(const struct entry *e, int arg);
 
+/* For the caller these directories of procfs have no closed door, and then its kernel says what it cannot do (EPERM). The
+ * supervisor's own attempt is that of another process (EACCES). */
+bool change_is_held(const struct call *c, const struct entry *e);
+
 #endif

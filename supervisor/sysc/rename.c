@@ -344,6 +344,8 @@ static int perform(struct call *c, struct renaming *r, bool trees)
 {
 	int rc = act(r);
 
+	if (rc == EACCES && change_is_held(c, &r->from))
+		return EPERM;
 	if (rc == 0)
 		rc = judge_again(c, r, trees);
 	if (rc == 0)

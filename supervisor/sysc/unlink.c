@@ -13,9 +13,7 @@
 #include "supervisor/change.h"
 #include "supervisor/idset.h"
 #include "supervisor/lockdown.h"
-#include "supervisor/mounts.h"
 #include "supervisor/path.h"
-#include "supervisor/procname.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_READDIR, OWN(unlinkat));
@@ -73,24 +71,11 @@ static int check(const struct entry *e, int arg)
 	return e->exists ? 0 : path_change_errno(e->dir.fd, e->err);
 }
 
-/* For the caller these directories have no closed door, and then its kernel says what it cannot do. The supervisor's
- * own attempt is that of another process. */
-static bool is_held_by_caller(const struct call *c, const struct entry *e)
-{
-	char inner[PATH_MAX], *rest;
-	pid_t pid;
-
-	if (mounts_look(c->s->mounts, e->dir.st.stx_mnt_id, e->name, inner, sizeof(inner)) != MOUNT_PROC)
-		return false;
-	pid = (pid_t)strtol(inner + 1, &rest, 10);
-	return procname_is_held(rest) && tracee_is_callers(c, pid);
-}
-
 static int remove_entry(const struct call *c, const struct entry *e, int flags)
 {
 	int rc = unlinkat(e->dir.fd, e->leaf, flags) < 0 ? -errno : 0, native;
 
-	if (rc != -EACCES || !is_held_by_caller(c, e))
+	if (rc != -EACCES || !change_is_held(c, e))
 		return rc;
 	native = native_errno(e, flags);
 	return native ? -native : -EPERM;

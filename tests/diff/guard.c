@@ -78,16 +78,6 @@ static bool guard(const char *root, int dirfd, const char *path, int links)
 	return inside;
 }
 
-bool guard_entry(int dirfd, const char *path)
-{
-	int parent = open_parent(dirfd, path);
-	bool proc = parent >= 0 && is_proc(parent);
-
-	if (parent >= 0)
-		close(parent);
-	return !proc;
-}
-
 bool guard_reopen(int fd)
 {
 	return faccessat(fd, "", R_OK, AT_EACCESS | AT_EMPTY_PATH) == 0 || errno != EACCES;

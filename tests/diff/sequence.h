@@ -115,8 +115,6 @@ bool guard_descriptor(const char *root, int fd);
 /* What differs, and is documented. Opening a file whose name was removed by /proc/self/fd, or reading its
  * attributes, gives no more than the descriptor can do. */
 bool guard_object(int dirfd, const char *path);
-/* Entries of /proc/self/fd cannot be renamed; the kernel has other words for it when it is one's own. */
-bool guard_entry(int dirfd, const char *path);
 /* What is done by ioctl is done on a descriptor of the supervisor's, which must be able to open the file once more. */
 bool guard_reopen(int fd);
 

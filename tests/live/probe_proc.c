@@ -367,6 +367,35 @@ static void of_child(void)
 	waitpid(pid, &status, 0);
 }
 
+/* Entries of one's own descriptors, and others of /proc, as names to be changed. */
+static void entries(void)
+{
+	static const char *const names[] = {"f",
+					    "/proc/self/fd/50",
+					    "/proc/self/fd/51",
+					    "/proc/self/fd/99",
+					    "/proc/self/fd",
+					    "/proc/self/comm",
+					    "/proc/self/none",
+					    "/proc/thread-self/fd/50"};
+	int fd = (int)x_open("f", O_RDWR | O_CREAT, 0600);
+
+	dup2(fd, 50), dup2(0, 51), close(fd);
+	for (size_t i = 0; i < N(names); i++) {
+		say("%s: unlink", names[i]), result(i ? x_unlink(names[i]) : 0), say(" rmdir"),
+			result(i ? x_rmdir(names[i]) : 0);
+		say(" mkdir"), result(x_mkdir(names[i], 0700)), say(" symlink"),
+			result(x_symlink("t", names[i]));
+		for (size_t k = 0; k < N(names); k++)
+			say(" to %s", names[k]), result(x_rename(names[i], names[k])), say(" or"),
+				result(x_renameat2(AT_FDCWD, names[i], AT_FDCWD, names[k], RENAME_NOREPLACE)),
+				say(" or"),
+				result(x_renameat2(AT_FDCWD, names[i], AT_FDCWD, names[k], RENAME_EXCHANGE));
+		done();
+	}
+	close(50), close(51);
+}
+
 static void own(void)
 {
 	pthread_t t;
@@ -429,6 +458,11 @@ static void tty(void)
 }
 
 const struct section proc_sections[] = {
-	{"procfd", descriptors}, {"standard", standard}, {"procself", own},
-	{"devices", devices},	 {"tty", tty},		 {NULL, NULL},
+	{"procfd", descriptors},
+	{"standard", standard},
+	{"procself", own},
+	{"devices", devices},
+	{"tty", tty},
+	{"procentries", entries},
+	{NULL, NULL},
 };
