@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -92,6 +93,15 @@ static void note_stranger(struct call *c, int fd, uint64_t inode)
 		sockets_set_cred(c->s, inode, SOCKETS_OTHER, &peer);
 }
 
+/* What may wait for a limited time only (SO_SNDTIMEO) is not begun again after a signal: the time would begin again, too. */
+static bool is_limited(int fd)
+{
+	struct timeval tv = {0};
+	socklen_t len = sizeof(tv);
+
+	return getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, &len) == 0 && (tv.tv_sec || tv.tv_usec);
+}
+
 static void perform_connect(struct call *c, int fd, uint64_t inode, const struct destination *d)
 {
 	enum crew_wake wake;
@@ -120,7 +130,7 @@ static void perform_connect(struct call *c, int fd, uint64_t inode, const struct
 	}
 	if (wake == CREW_GONE)
 		call_gone(c);
-	else if (rc == -EINTR && wake == CREW_SIGNAL)
+	else if (rc == -EINTR && wake == CREW_SIGNAL && !is_limited(fd))
 		pending_restart(c);
 	else
 		call_result(c, rc);

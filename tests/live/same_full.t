@@ -1,0 +1,42 @@
+#!/bin/bash
+# Inside as outside: file systems that are full, or become read-only.
+if [ -z "$LIVE_MOUNTS" ]; then
+	if ! unshare -m true 2>/dev/null; then
+		echo 'ok 1 - mounts # SKIP no mount namespace can be made here'
+		echo 1..1
+		exit
+	fi
+	LIVE_MOUNTS=1 exec unshare -m --propagation private "$0"
+fi
+. "$(dirname "$0")/probes.sh"
+build_probes || { echo "Bail out! the probes do not build"; exit 1; }
+
+# Makes ../turns read-only when it is asked to.
+turn() {
+	for _ in {1..1500}; do
+		[ ! -d "$1/turn" ] || break
+		sleep 0.01
+	done
+	mount -o remount,ro "$1/turns" 2>/dev/null && : >"$1/turned"
+}
+turners=()
+prepare_trees() {
+	local tree
+	for tree; do
+		mkdir "$tree/small" "$tree/few" "$tree/turns"
+		mount -t tmpfs -o size=64k other "$tree/small" && mount -t tmpfs -o nr_inodes=12 other "$tree/few" &&
+			mount -t tmpfs other "$tree/turns" || { echo 'Bail out! cannot mount'; exit 1; }
+		turn "$tree" &
+		turners+=($!)
+	done
+}
+release_trees() {
+	local tree
+	{ [ ${#turners[@]} = 0 ] || { kill "${turners[@]}"; wait "${turners[@]}"; }; } 2>/dev/null
+	turners=()
+	for tree; do umount "$tree/small" "$tree/few" "$tree/turns" 2>/dev/null; done
+}
+differ probe fast fulls
+differ probe-raw reads fulls
+release_trees "$work/n" "$work/c"
+finish
