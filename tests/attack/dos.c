@@ -270,6 +270,36 @@ static int no_processes(int argc, char **argv)
 	return end(ok);
 }
 
+static void count_signal(int sig)
+{
+	(void)sig;
+}
+
+/* No room for signals that wait: timers cannot be made, real-time signals not be sent, and others lose what they say. Calls
+ * that wait are interrupted all the same. */
+static int no_signals(int argc, char **argv)
+{
+	struct sigaction act = {.sa_handler = count_signal};
+	union sigval value = {0};
+	bool ok = true;
+
+	mkfifo("fifo", 0644), sigaction(SIGUSR1, &act, NULL), signal(SIGRTMIN, SIG_IGN);
+	for (int i = 0; i < 20; i++) {
+		pid_t parent = getpid(), pid = fork();
+
+		if (pid == 0) {
+			usleep(30000);
+			sigqueue(parent, SIGRTMIN, value);
+			for (int k = 0; k < 100 && kill(parent, SIGUSR1) == 0; k++)
+				usleep(20000);
+			_exit(0);
+		}
+		ok = open("fifo", O_WRONLY) < 0 && errno == EINTR && works() && ok;
+		kill(pid, SIGKILL), waitpid(pid, NULL, 0);
+	}
+	return end(ok);
+}
+
 /* clang-format off */
 /* Not called with rubbish: they end, block or change this program itself, or reach other processes. */
 static const int skip[] = {
@@ -448,6 +478,7 @@ static const struct attack list[] = {
 	{"signal_storm", signal_storm},
 	{"killed_callers", killed_callers},
 	{"no_processes", no_processes},
+	{"no_signals", no_signals},
 	{"garbage", garbage},
 	{"long_paths", long_paths},
 	{"long_arguments", long_arguments},

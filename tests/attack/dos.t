@@ -124,6 +124,26 @@ else
 	prefix=(prlimit "--nproc=$((threads + 60))")
 	survives 'no more processes' no_processes
 fi
+# pids.max holds for root, too, and counts the supervisor's threads.
+limited=''
+for limited in /sys/fs/cgroup/pids/cordon-$$ /sys/fs/cgroup/cordon-$$ ''; do
+	[ -n "$limited" ] && mkdir "$limited" 2>/dev/null || continue
+	[ ! -e "$limited/pids.max" ] || ! echo 60 >"$limited/pids.max" || break
+	rmdir "$limited"
+done 2>/dev/null
+if [ -z "$limited" ]; then
+	skip 'pids.max' 'no control group can be made'
+else
+	# shellcheck disable=SC2016 # expands inside
+	prefix=(sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$limited")
+	survives 'pids.max' no_processes
+	[ "$(sed -n 's/^max //p' "$limited/pids.events")" -gt 0 ] || not_ok 'pids.max was not reached'
+	rmdir "$limited"
+fi
+# Signals that wait take room of their own, for all processes of a user.
+prefix=(prlimit --sigpending=0)
+survives 'no more signals that wait' no_signals
+prefix=()
 
 # Memory and descriptors of the supervisor, after some work and after much. 64 to 128 sockets may wait to be swept, and a
 # machine that is slow gets more workers, with what each needs.
