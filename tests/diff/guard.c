@@ -51,31 +51,52 @@ bool guard_descriptor(const char *root, int fd)
 			 fd == AT_FDCWD ? open(".", O_PATH | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 100));
 }
 
-static bool guard(const char *root, int dirfd, const char *path, int links)
+/* True when what path leads to is inside. A link that leads nowhere can be followed to make something: target gets what it
+ * says, and *parent the directory that it is in, else -1. */
+static bool guard_step(const char *root, int dirfd, const char *path, int *parent, char target[PATH_MAX])
 {
-	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC), parent;
+	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC), dir;
 	bool found = fd >= 0, inside = is_inside(root, fd);
-	char target[PATH_MAX], name[PATH_MAX];
+	char name[PATH_MAX];
 	ssize_t n;
 
+	*parent = -1;
 	if (path[0] == '\0')
 		return guard_descriptor(root, dirfd);
-	parent = open_parent(dirfd, path);
-	if (parent < 0)
+	dir = open_parent(dirfd, path);
+	if (dir < 0)
 		return inside;
-	if (inside && !is_proc(parent))
-		inside = is_inside(root, fcntl(parent, F_DUPFD_CLOEXEC, 100));
-	/* A link that leads nowhere can be followed to make something. */
+	if (inside && !is_proc(dir))
+		inside = is_inside(root, fcntl(dir, F_DUPFD_CLOEXEC, 100));
 	snprintf(name, sizeof(name), "%s", path);
 	for (size_t end = strlen(name); end > 1 && name[end - 1] == '/'; end--)
 		name[end - 1] = '\0';
-	n = inside && !found ? readlinkat(dirfd, name, target, sizeof(target) - 1) : -1;
-	if (n > 0) {
-		target[n] = '\0';
-		inside = links < LINKS_MAX && guard(root, parent, target, links + 1);
-	}
-	close(parent);
+	n = inside && !found ? readlinkat(dirfd, name, target, PATH_MAX - 1) : -1;
+	target[n > 0 ? n : 0] = '\0';
+	if (n > 0)
+		*parent = dir;
+	else
+		close(dir);
 	return inside;
+}
+
+/* Holds few descriptors at a time: the other of two that share them would find one by a number that it took for free. */
+static bool guard(const char *root, int dirfd, const char *path)
+{
+	char target[2][PATH_MAX];
+	int at = dirfd, next;
+
+	for (int links = 0; links <= LINKS_MAX; links++) {
+		bool inside = guard_step(root, at, path, &next, target[links % 2]);
+
+		if (at != dirfd)
+			close(at);
+		if (next < 0)
+			return inside;
+		at = next, path = target[links % 2];
+	}
+	close(at);
+	return false;
 }
 
 bool guard_reopen(int fd)
@@ -101,5 +122,5 @@ bool guard_object(int dirfd, const char *path)
 
 bool guard_path(const char *root, int dirfd, const char *path)
 {
-	return guard(root, dirfd, path, 0);
+	return guard(root, dirfd, path);
 }

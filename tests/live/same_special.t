@@ -3,7 +3,7 @@
 . "$(dirname "$0")/probes.sh"
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
-sections="removed lostcwd others terminals spawns shares edge waits unixwaits given resolve notices"
+sections="removed lostcwd others terminals spawns shares edge waits unixwaits arch given resolve notices"
 differ probe fast $sections
 differ probe-raw reads $sections
 for variant in probe-static probe-musl; do
