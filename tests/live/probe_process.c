@@ -447,54 +447,14 @@ static void identity(void)
 		describe("shut/root"), done();
 }
 
-/* What fs.protected_* refuse in sticky directories, even to root. */
-static void other_makes(void *arg)
-{
-	(void)arg;
-	if (syscall(SYS_setresgid, 1234, 1234, 1234) < 0 || syscall(SYS_setresuid, 1234, 1234, 1234) < 0)
-		die("setresuid");
-	umask(0);
-	fresh_file("shared/theirs", "x", 0666);
-	fresh("shared/fifo", K_FIFO);
-	if (chmod("shared/fifo", 0666) < 0 || symlink("../target", "shared/link") < 0 ||
-	    symlink("../dangling", "shared/dangle") < 0 || symlink("..", "shared/up") < 0)
-		die("shared");
-}
-
-static void sticky(void)
-{
-	static const int flags[] = {O_RDONLY, O_RDWR, O_RDWR | O_CREAT, O_RDWR | O_CREAT | O_TRUNC,
-				    O_RDWR | O_CREAT | O_EXCL};
-	static const char *const names[] = {"shared/theirs", "shared/fifo",	 "shared/link",
-					    "shared/dangle", "shared/up/target", "shared/mine"};
-
-	fresh("shared", K_DIR), fresh_file("target", "x", 0666);
-	chmod("shared", 01777), chmod("target", 0666);
-	if (!is_root) {
-		say("an ordinary user has no files of others here"), done();
-		return;
-	}
-	in_child(other_makes, NULL);
-	fresh_file("shared/mine", "x", 0644);
-	for (size_t n = 0; n < N(names); n++) {
-		for (size_t f = 0; f < N(flags); f++) {
-			say("open(%s, %#x)", names[n], flags[f]),
-				result(x_open(names[n], flags[f] | O_NONBLOCK, 0644) < 0 ? -1 : 0), done();
-		}
-		say("chmod %s", names[n]), result(x_chmod(names[n], 0666)), done();
-		say("truncate %s", names[n]), result(x_truncate(names[n], 0)), done();
-		say("setxattr %s", names[n]), result(x_setxattr(names[n], "user.x", "1", 1, 0)), done();
-	}
-	say("link"), result(x_link("shared/theirs", "hard")), done();
-	say("rename"), result(x_rename("shared/theirs", "shared/moved")), done();
-	say("unlink"), result(x_unlink("shared/link")), done();
-	describe("."), describe("shared"), done();
-}
-
 const struct section process_sections[] = {
-	{"threadcwds", thread_cwds}, {"threaddirs", thread_dirfds},
-	{"vforks", vforks},	     {"forks", forks},
-	{"killed", killed},	     {"signals", signals},
-	{"tracing", tracing},	     {"identity", identity},
-	{"sticky", sticky},	     {NULL, NULL},
+	{"threadcwds", thread_cwds},
+	{"threaddirs", thread_dirfds},
+	{"vforks", vforks},
+	{"forks", forks},
+	{"killed", killed},
+	{"signals", signals},
+	{"tracing", tracing},
+	{"identity", identity},
+	{NULL, NULL},
 };

@@ -23,6 +23,9 @@ policy_of() {
 	esac
 }
 
+# What a test puts before both, to be another user, and where that one can write.
+run_as=() audit=$work/audit
+
 # differ VARIANT POLICY SECTION...: the sections one by one, each in two fresh trees of names of one length.
 differ() {
 	local variant=$1 policy=$2 section what a b
@@ -36,11 +39,11 @@ differ() {
 		policy_of "$policy" "$b" >"$work/policy.ini"
 		outside=$work/outside.$variant.$section
 		if [ ! -e "$outside" ]; then
-			$AS_OLD "$LIVE_BUILD/$variant" "$a" "$section" >"$outside" 2>"$outside.err" </dev/null
+			"${run_as[@]}" $AS_OLD "$LIVE_BUILD/$variant" "$a" "$section" >"$outside" 2>"$outside.err" </dev/null
 			echo "exit $?" >>"$outside"
 			"$LIVE_BUILD/$variant" "$a" list 2>&1 | sort >"$outside.tree"
 		fi
-		"$CORDON" -p "$work/policy.ini" -a "$work/audit" "$LIVE_BUILD/$variant" "$b" "$section" \
+		"${run_as[@]}" "$CORDON" -p "$work/policy.ini" -a "$audit" "$LIVE_BUILD/$variant" "$b" "$section" \
 			>"$work/inside" 2>"$work/inside.err" </dev/null
 		echo "exit $?" >>"$work/inside"
 		"$LIVE_BUILD/$variant" "$b" list 2>&1 | sort >"$work/inside.tree"
