@@ -101,3 +101,8 @@ bool inet_is_any(const uint8_t addr[16])
 
 	return host_is_v4(addr) ? memcmp(addr + 12, none, 4) == 0 : memcmp(addr, none, 16) == 0;
 }
+
+bool inet_is_link_local(const uint8_t addr[16])
+{
+	return addr[0] == 0xfe && (addr[1] & 0xc0) == 0x80;
+}

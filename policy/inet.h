@@ -40,5 +40,7 @@ extern const uint8_t inet_loopback4[16], inet_loopback6[16];
 
 bool inet_is_loopback(const uint8_t addr[16]);
 bool inet_is_any(const uint8_t addr[16]);
+/* Of IPv6: fe80::/10. */
+bool inet_is_link_local(const uint8_t addr[16]);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "policy/inet.h"
+#include "supervisor/binding.h"
 #include "supervisor/clock.h"
 #include "supervisor/crew.h"
 #include "supervisor/flights.h"
@@ -63,6 +64,20 @@ static int connect_now(int fd, const struct sockaddr_storage *to, socklen_t len,
 		rc = -errno;
 	if (*waits)
 		fcntl(fd, F_SETFL, flags);
+	return rc;
+}
+
+/* The same, unless what the verdict stands on is no more. Where it is not about this machine the device is all the same. */
+static int connect_bound(int fd, const struct destination *d, bool *waits)
+{
+	int rc;
+
+	binding_hold();
+	if ((d->own || d->instead) && binding_device(fd, d->family) != d->device)
+		rc = -EPERM;
+	else
+		rc = connect_now(fd, &d->to, d->len, waits);
+	binding_release();
 	return rc;
 }
 
@@ -140,7 +155,7 @@ static bool check_own(struct flight *f)
 
 void connecting_retry(struct flight *f)
 {
-	bool full, waits;
+	bool full, waits = false;
 	enum inet_answer a = destination_listener(f->s, &f->d, &full);
 
 	if (state_of(f->fd) != TCP_SYN_SENT) { /* another call on it was successful */
@@ -158,7 +173,7 @@ void connecting_retry(struct flight *f)
 		f->d.own = false;
 		f->d.len = destination_refuses(&f->d, &f->d.to);
 	}
-	connect_now(f->fd, &f->d.to, f->d.len, &waits);
+	connect_bound(f->fd, &f->d, &waits);
 	if (f->d.own)
 		check_own(f);
 }
@@ -241,7 +256,7 @@ static uint64_t deadline_of(int fd)
 void connecting_begin(struct sockcall *sc, const struct destination *d)
 {
 	struct flight *f = calloc(1, sizeof(*f));
-	bool waits;
+	bool waits = false;
 	int rc;
 
 	if (!f) {
@@ -255,7 +270,7 @@ void connecting_begin(struct sockcall *sc, const struct destination *d)
 	f->d = *d;
 	memcpy(&f->asked, &sc->addr, sizeof(f->asked));
 	f->asked_len = sc->len;
-	rc = connect_now(f->fd, &d->to, d->len, &waits);
+	rc = connect_bound(f->fd, d, &waits);
 	if (d->dns)
 		announce(f->s, f->fd);
 	f->deadline = waits ? deadline_of(f->fd) : 0;

@@ -10,6 +10,7 @@
 #include "policy/dns.h"
 #include "policy/inet.h"
 #include "policy/net.h"
+#include "supervisor/binding.h"
 #include "supervisor/gateway.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
@@ -246,6 +247,20 @@ static int refuse(struct call *c, struct destination *d, struct inet_addr *a, co
 	return rc;
 }
 
+/* To another device than loopback: what is for this machine would leave it. */
+static bool is_tied(const struct call *c, int device)
+{
+	return device && device != inetdiag_loopback(c->s->inetdiag);
+}
+
+/* Whether it stays on this machine by whatever device it goes. To a link-local address the scope is the device. */
+static bool stays(const struct call *c, const struct destination *d, const struct inet_addr *a)
+{
+	int device = inet_is_link_local(a->addr) && a->scope ? (int)a->scope : d->device;
+
+	return !is_tied(c, device) || inetdiag_is_local(c->s->inetdiag, a->addr, device);
+}
+
 /* The session's own listener, or nobody: then the kernel is to say so, wherever it asks. Else it is refused, and so
  * is a name that leads to a denied second port: that nobody listens at the first one would hide the rule. */
 static int go_local(struct call *c, struct destination *d, struct inet_addr *a, const struct by_name *n,
@@ -260,7 +275,7 @@ static int go_local(struct call *c, struct destination *d, struct inet_addr *a, 
 	case INET_NOBODY:
 		if (n->denied)
 			return refuse(c, d, a, n, v);
-		d->len = destination_refuses(d, &d->to);
+		d->len = is_tied(c, d->device) ? 0 : destination_refuses(d, &d->to);
 		d->instead = true;
 		if (!d->len)
 			return ECONNREFUSED;
@@ -289,16 +304,19 @@ static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 	struct by_name n = {.policy = c->s->policy, .addr = a->addr, .port = a->port};
 	struct net_verdict v;
 
+	memset(&v, 0, sizeof(v));
+	memcpy(d->end.addr, a->addr, 16);
+	d->end.port = a->port;
 	if (is_gateway(c, d, a)) {
+		if (is_tied(c, d->device))
+			return refuse(c, d, a, &n, v);
 		fill_event(c, a, NULL);
 		return 0;
 	}
-	n.local = inetdiag_is_local(c->s->inetdiag, a->addr);
+	n.local = inetdiag_is_local(c->s->inetdiag, a->addr, 0);
 	/* Rules take 0 for any port at all; as a port nobody listens at it, and no rule can name it. */
-	if (a->port == 0) {
-		memset(&v, 0, sizeof(v));
-		return n.local ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
-	}
+	if (a->port == 0)
+		return n.local && stays(c, d, a) ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
 	v = net_decide_addr(c->s->policy, a->addr, a->port);
 	if (v.decision == VERDICT_ALLOW) {
 		fill_event(c, a, NULL);
@@ -310,9 +328,7 @@ static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 		c->event.rule = n.verdict.rule;
 		return go_instead(d, a, n.to_port);
 	}
-	memcpy(d->end.addr, a->addr, 16);
-	d->end.port = a->port;
-	return n.local ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
+	return n.local && stays(c, d, a) ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
 }
 
 int destination_find(struct sockcall *sc, struct destination *d)
@@ -331,5 +347,6 @@ int destination_find(struct sockcall *sc, struct destination *d)
 	if (inet_is_any(a.addr))
 		memcpy(a.addr, host_is_v4(a.addr) ? inet_loopback4 : inet_loopback6, 16);
 	d->len = inet_make(&a, d->family, &d->to);
+	d->device = binding_device(sc->fd, d->family);
 	return decide(sc->c, d, &a);
 }

@@ -17,6 +17,7 @@ struct destination {
 	int family;	     /* of the socket */
 	bool instead;	     /* another than the program asked for, which getpeername() is to name */
 	bool dns;	     /* the gateway's stub: to be told which port the connection comes from */
+	int device;	     /* to which the socket was tied when that was decided (binding.h) */
 	bool own;	     /* allowed since the session itself listens there: destination_holds() */
 	struct inet_end end; /* where that is */
 };

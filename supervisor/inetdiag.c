@@ -36,9 +36,12 @@ struct question {
 	struct inet_diag_req_v2 req;
 };
 
+/* As attributes that follow each other: the sizes are multiples of RTA_ALIGNTO. */
 struct route_question {
 	struct nlmsghdr head;
 	struct rtmsg msg;
+	struct rtattr device_attr;
+	int32_t device; /* 0: any */
 	struct rtattr attr;
 	uint8_t addr[16];
 };
@@ -72,19 +75,26 @@ void inetdiag_free(struct inetdiag *d)
 	free(d);
 }
 
-bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16])
+int inetdiag_loopback(const struct inetdiag *d)
+{
+	return (int)d->loopback;
+}
+
+bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16], int device)
 {
 	bool v4 = host_is_v4(addr), local = false;
 	size_t len = v4 ? 4 : 16;
 	struct route_question q = {
 		.head = {.nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST},
 		.msg = {.rtm_family = v4 ? AF_INET : AF_INET6, .rtm_dst_len = (unsigned char)(len * 8)},
+		.device_attr = {.rta_len = RTA_LENGTH(sizeof(int32_t)), .rta_type = RTA_OIF},
+		.device = device,
 		.attr = {.rta_len = (unsigned short)RTA_LENGTH(len), .rta_type = RTA_DST},
 	};
 	union answer a;
 	ssize_t n;
 
-	if (inet_is_loopback(addr) || inet_is_any(addr))
+	if (!device && (inet_is_loopback(addr) || inet_is_any(addr)))
 		return true;
 	memcpy(q.addr, addr + 16 - len, len);
 	q.head.nlmsg_len = (uint32_t)(offsetof(struct route_question, addr) + len);

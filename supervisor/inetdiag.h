@@ -20,8 +20,12 @@ struct inet_end {
 struct inetdiag *inetdiag_new(void);
 void inetdiag_free(struct inetdiag *d);
 
-/* Whether packets to the address stay on this machine. Where the kernel cannot be asked: loopback only. */
-bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16]);
+/* Whether packets to the address stay on this machine, also when their socket is tied to the device (0: to none). Where the kernel
+ * cannot be asked: those to loopback, without a device. */
+bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16], int device);
+
+/* The loopback device. */
+int inetdiag_loopback(const struct inetdiag *d);
 
 enum inet_answer {
 	INET_NOBODY,

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "policy/inet.h"
+#include "supervisor/binding.h"
 #include "supervisor/connecting.h"
 #include "supervisor/destination.h"
 #include "supervisor/flights.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
-#include "supervisor/reuseport.h"
 #include "supervisor/sockcall.h"
 #include "supervisor/tracee.h"
 
@@ -135,11 +135,11 @@ static void bind_inet(struct sockcall *sc)
 		call_gone(c);
 		return;
 	}
-	rc = reuseport_perform(sc, &sc->addr.sa, sc->len, try_bind);
+	rc = binding_perform(sc, &sc->addr.sa, sc->len, try_bind);
 	if (rc == -EADDRINUSE) {
 		/* Perhaps only our own duplicate of one that was closed still has it. */
 		sockets_sweep(c->s);
-		rc = reuseport_perform(sc, &sc->addr.sa, sc->len, try_bind);
+		rc = binding_perform(sc, &sc->addr.sa, sc->len, try_bind);
 	}
 	if (rc == 0) {
 		sockets_note_bound(c->s, sc->inode);
@@ -184,7 +184,7 @@ static int perform_listen(struct sockcall *sc)
 	if (getsockname(sc->fd, (struct sockaddr *)&ss, &len) < 0)
 		return -errno;
 	say_binding(sc->c, (struct sockaddr *)&ss, len);
-	return reuseport_perform(sc, (struct sockaddr *)&ss, len, try_listen);
+	return binding_perform(sc, (struct sockaddr *)&ss, len, try_listen);
 }
 
 static void listen_inet(struct sockcall *sc)

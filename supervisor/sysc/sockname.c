@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "supervisor/binding.h"
 #include "supervisor/datagram.h"
-#include "supervisor/reuseport.h"
 #include "supervisor/sockets.h"
 #include "supervisor/tell.h"
 #include "supervisor/tracee.h"
@@ -132,18 +132,21 @@ static void handle_setsockopt(struct call *c)
 	if (datagram_setsockopt(c, inode))
 		return;
 	if (call_int(c, 1) == SOL_SOCKET && call_int(c, 2) == SO_REUSEPORT)
-		reuseport_set(c, inode);
+		binding_set_reuseport(c, inode);
 	else
 		call_continue(c);
 }
 
-/* A routing header makes packets go elsewhere than to the address that connect was judged by. A postponed request goes out when
+/* A routing header makes packets go elsewhere than to the address that connect was judged by; a device, those to an address of this
+ * machine, too. A postponed request goes out when
  * another may listen; and the least TTL is what the supervisor keeps answers out by (connecting.c). */
 const struct sysc sysc_setsockopt = {
 	.name = "setsockopt",
 	.op = "socket",
 	.action = SYSC_ALLOW,
 	SYSC_WHEN(SYSC_IF_ERRNO(ENOPROTOOPT, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_PASSPIDFD)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_BINDTODEVICE)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_BINDTOIFINDEX)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_OPTIONS)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
 		  SYSC_IF(SYSC_EPERM, ARG_IS(1, IPPROTO_TCP), ARG_IS(2, TCP_REPAIR)),
@@ -160,8 +163,8 @@ const struct sysc sysc_setsockopt = {
 		  SYSC_IF(SYSC_NOTIFY, ARG_IS(1, IPPROTO_UDP))),
 	.handle = handle_setsockopt,
 	.doc = "Options that reroute packets past the judged address (IP options, IPv6 extension headers, "
-	       "TCP "
-	       "repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a least TTL) are "
+	       "devices, TCP repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a "
+	       "least TTL) are "
 	       "refused; "
 	       "SO_PASSPIDFD does not exist; SO_REUSEPORT is set by the supervisor; for stand-ins, it and "
 	       "options of IP and UDP are remembered.",

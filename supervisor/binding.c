@@ -1,4 +1,4 @@
-#include "supervisor/reuseport.h"
+#include "supervisor/binding.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,8 +15,27 @@
 OWN_CALLS(OWN_SUPERVISOR, OWN(getsockopt), OWN(close),
 	  OWN_IF(setsockopt, ARG_IS(1, SOL_SOCKET), ARG_IS(2, SO_REUSEPORT)));
 
-/* Held while a socket is looked at and bound, and while the option changes. */
-static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+/* For writing: while a socket is looked at and bound, and while the option changes. */
+static pthread_rwlock_t changing = PTHREAD_RWLOCK_INITIALIZER;
+
+void binding_hold(void)
+{
+	pthread_rwlock_rdlock(&changing);
+}
+
+void binding_release(void)
+{
+	pthread_rwlock_unlock(&changing);
+}
+
+int binding_device(int fd, int family)
+{
+	int device = 0;
+	socklen_t len = sizeof(device);
+
+	return family == AF_INET6 && getsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &device, &len) == 0 ? device
+												      : 0;
+}
 
 static bool is_own_listener(uint64_t inode, void *arg)
 {
@@ -39,14 +58,14 @@ static bool shares_with_stranger(struct sockcall *sc, const struct sockaddr *sa,
 	return !proctcp_all_own(&at, is_own_listener, sc->c->s);
 }
 
-int reuseport_perform(struct sockcall *sc, const struct sockaddr *sa, socklen_t len,
-		      int (*act)(struct sockcall *sc))
+int binding_perform(struct sockcall *sc, const struct sockaddr *sa, socklen_t len,
+		    int (*act)(struct sockcall *sc))
 {
 	int rc;
 
-	pthread_mutex_lock(&changing);
+	pthread_rwlock_wrlock(&changing);
 	rc = shares_with_stranger(sc, sa, len) ? -EADDRINUSE : act(sc);
-	pthread_mutex_unlock(&changing);
+	pthread_rwlock_unlock(&changing);
 	return rc;
 }
 
@@ -54,9 +73,9 @@ static int set(int fd, int value)
 {
 	int rc;
 
-	pthread_mutex_lock(&changing);
+	pthread_rwlock_wrlock(&changing);
 	rc = setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &value, sizeof(value)) < 0 ? -errno : 0;
-	pthread_mutex_unlock(&changing);
+	pthread_rwlock_unlock(&changing);
 	return rc;
 }
 
@@ -76,7 +95,7 @@ static int copy_value(struct call *c, uint64_t inode, int *value)
 	return tracee_read(c, c->arg[3], value, sizeof(*value));
 }
 
-void reuseport_set(struct call *c, uint64_t inode)
+void binding_set_reuseport(struct call *c, uint64_t inode)
 {
 	int value, rc = copy_value(c, inode, &value), fd;
 
