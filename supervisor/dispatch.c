@@ -1,59 +1,30 @@
 #include "supervisor/dispatch.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/asker.h"
 #include "supervisor/ident.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/longname.h"
 #include "supervisor/notify.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(readlinkat));
-
-static size_t read_link(struct session *s, pid_t tid, const char *what, char *buf, size_t size)
-{
-	char name[32];
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "%d/%s", tid, what);
-	n = readlinkat(s->proc, name, buf, size);
-	return n > 0 ? (size_t)n : 0;
-}
+OWN_CALLS(OWN_SUPERVISOR, OWN(close));
 
 /* Writes the record. Who asked is looked up only now: most calls are never recorded. */
 static void record(struct call *c)
 {
-	char comm[32], exe[PATH_MAX], cwd[PATH_MAX], name[32];
 	struct event *e = &c->event;
-	struct tracee_status st;
-	ssize_t n = 0;
-	int fd;
+	struct asker who;
 
 	if (!c->recorded && !audit_wants_allowed(c->s->audit))
 		return;
 	if (!e->op)
 		return;
-	snprintf(name, sizeof(name), "%d/comm", c->tid);
-	fd = openat(c->s->proc, name, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, comm, sizeof(comm));
-		close(fd);
-	}
-	if (n > 0 && comm[n - 1] == '\n')
-		n--;
-	e->comm = (struct bytes){comm, n > 0 ? (size_t)n : 0};
-	e->exe = (struct bytes){exe, read_link(c->s, c->tid, "exe", exe, sizeof(exe))};
-	e->cwd = (struct bytes){cwd, read_link(c->s, c->tid, "cwd", cwd, sizeof(cwd))};
-	e->tid = c->tid;
-	if (tracee_status(c->s, c->tid, &st) == 0) {
-		e->pid = st.tgid;
-		e->ppid = st.ppid;
-	}
+	asker_look(c->s, c->tid, &who, e);
 	if (!e->syscall)
 		e->syscall = c->sysc->name;
 	audit_emit(c->s->audit, e);

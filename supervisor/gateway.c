@@ -208,8 +208,11 @@ static bool on_report(struct session *s, const struct report *r)
 	case REPORT_CHECK:
 		return on_check(s, r) || lost(s, "does not listen", "", "");
 	case REPORT_BIND:
-		return (gateway_events_bind(s, &r->bind) && tell_done(s, r->id)) ||
+		return (gateway_events_bind(s, r->channel, &r->bind) && tell_done(s, r->id)) ||
 		       lost(s, "spoke out of turn", "", "");
+	case REPORT_STRAY:
+		gateway_events_stray(s, r->channel);
+		return true;
 	case REPORT_EVENT:
 		return gateway_events_tell(s, &r->event) || lost(s, "spoke out of turn", "", "");
 	case REPORT_FAILED:
@@ -253,9 +256,9 @@ bool gateway_hear(struct session *s)
 	return true;
 }
 
-int gateway_give_channel(struct session *s, int fd)
+int gateway_give_channel(struct session *s, int fd, uint64_t inode)
 {
-	const struct order o = {ORDER_CHANNEL, 0};
+	const struct order o = {ORDER_CHANNEL, (uint32_t)inode}; /* the kernel numbers sockets by 32 bits */
 	int rc = fdpass_send(s->gateway->control, &o, sizeof(o), fd);
 
 	close(fd);

@@ -25,8 +25,9 @@ int gateway_fd(const struct session *s);
 /* False when the gateway is gone: names are not resolved any more, which is said once. */
 bool gateway_hear(struct session *s);
 
-/* Hands it one end of a seqpacket pair on which a program asks, one message a question. Consumes fd. 0 or -errno. */
-int gateway_give_channel(struct session *s, int fd);
+/* Hands it one end of a seqpacket pair on which a program asks, one message a question. inode: of the other
+ * end. Consumes fd. 0 or -errno. */
+int gateway_give_channel(struct session *s, int fd, uint64_t inode);
 
 /* Where a TCP connect to port 53 is to go instead, for a socket of that family. Its length, 0: there is none. */
 socklen_t gateway_dns_address(const struct session *s, int family, struct sockaddr_storage *to);

@@ -4,14 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/dns.h"
+#include "policy/inet.h"
 #include "policy/net.h"
+#include "supervisor/asker.h"
 #include "supervisor/audit.h"
+#include "supervisor/member.h"
 #include "supervisor/names.h"
+#include "supervisor/sockets.h"
+#include "supervisor/standin.h"
 
 /* Of one record. */
 struct words {
 	char ip[HOST_TEXT_SIZE], why[REPORT_WHY_MAX];
 	char message[512], suggestion[HOST_TEXT_SIZE + 32];
+	struct asker asker;
 };
 
 static bool is_text(const char *text, size_t size)
@@ -56,7 +63,17 @@ static void refused(struct event *e, struct words *w, const char *host, bool is_
 	suggest(e, w, host, is_ip, (uint16_t)e->port, v);
 }
 
-static void emit(struct session *s, struct event *e, struct words *w)
+/* The process that made the socket is taken for the one that asks, if it is still there. */
+static void emit_as_it_is(struct session *s, uint32_t channel, struct event *e, struct words *w)
+{
+	pid_t maker = channel ? sockets_maker(s, channel) : 0;
+
+	if (maker && member_is(s, maker))
+		asker_look(s, maker, &w->asker, e);
+	audit_emit(s->audit, e);
+}
+
+static void emit(struct session *s, uint32_t channel, struct event *e, struct words *w)
 {
 	char text[sizeof(w->message)];
 
@@ -65,10 +82,10 @@ static void emit(struct session *s, struct event *e, struct words *w)
 		memcpy(w->message, text, sizeof(text));
 		e->message = w->message;
 	}
-	audit_emit(s->audit, e);
+	emit_as_it_is(s, channel, e, w);
 }
 
-static void tell_refused(struct session *s, const struct host_name *name, bool silent)
+static void tell_refused(struct session *s, uint32_t channel, const struct host_name *name, bool silent)
 {
 	struct net_verdict v = net_decide_name(s->policy, name, 0);
 	struct event e = {.syscall = "dns", .op = "resolve", .host = bytes_of(name->text), .rule = v.rule};
@@ -77,10 +94,11 @@ static void tell_refused(struct session *s, const struct host_name *name, bool s
 	refused(&e, &w, name->text, false, &v);
 	if (silent)
 		e.message = NULL;
-	emit(s, &e, &w);
+	emit(s, channel, &e, &w);
 }
 
-static void tell_blocked(struct session *s, const struct host_name *name, const struct report_bind *b)
+static void tell_blocked(struct session *s, uint32_t channel, const struct host_name *name,
+			 const struct report_bind *b)
 {
 	struct net_verdict v = {.decision = VERDICT_DENY};
 	struct event e = {.syscall = "dns", .op = "resolve", .host = bytes_of(name->text)};
@@ -94,10 +112,11 @@ static void tell_blocked(struct session *s, const struct host_name *name, const 
 	refused(&e, &w, name->text, false, &v);
 	/* The name is allowed already; what is missing is the address. */
 	suggest(&e, &w, w.ip, true, port_of_rule(net_decide_name(s->policy, name, 0).rule), &v);
-	emit(s, &e, &w);
+	emit(s, channel, &e, &w);
 }
 
-static void tell_allowed(struct session *s, const struct host_name *name, const uint8_t addr[16])
+static void tell_allowed(struct session *s, uint32_t channel, const struct host_name *name,
+			 const uint8_t addr[16])
 {
 	struct words w;
 	struct event e = {.syscall = "dns",
@@ -106,10 +125,10 @@ static void tell_allowed(struct session *s, const struct host_name *name, const 
 			  .ip = bytes_of(host_format_addr(addr, false, w.ip)),
 			  .rule = net_decide_name(s->policy, name, 0).rule};
 
-	emit(s, &e, &w);
+	emit(s, channel, &e, &w);
 }
 
-bool gateway_events_bind(struct session *s, const struct report_bind *b)
+bool gateway_events_bind(struct session *s, uint32_t channel, const struct report_bind *b)
 {
 	struct host_name name;
 
@@ -119,12 +138,29 @@ bool gateway_events_bind(struct session *s, const struct report_bind *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		names_bind(s->hostnames, &name, b->addr[i], b->refused != 0);
 	if (b->refused)
-		tell_refused(s, &name, b->silent != 0);
+		tell_refused(s, channel, &name, b->silent != 0);
 	if (b->blocked)
-		tell_blocked(s, &name, b);
+		tell_blocked(s, channel, &name, b);
 	for (uint32_t i = 0; !b->refused && i < b->n && audit_wants_allowed(s->audit); i++)
-		tell_allowed(s, &name, b->addr[i]);
+		tell_allowed(s, channel, &name, b->addr[i]);
 	return true;
+}
+
+void gateway_events_stray(struct session *s, uint32_t channel)
+{
+	struct event e = {.syscall = "write", .op = "send", .denied = true, .rule_name = STANDIN_RULE};
+	struct standin st;
+	struct inet_addr to;
+	struct words w;
+
+	/* To a name server it is a question that is malformed, and to nowhere it was sent in ways that are not seen. */
+	if (!standin_look(s, channel, &st) || inet_parse(&st.peer.a, st.peer.len, st.family, &to) != 0 ||
+	    to.port == DNS_PORT)
+		return;
+	e.ip = bytes_of(host_format_addr(to.addr, false, w.ip));
+	e.port = to.port;
+	e.message = standin_say_refused(&to, w.message, sizeof(w.message));
+	emit_as_it_is(s, channel, &e, &w);
 }
 
 bool gateway_events_tell(struct session *s, const struct report_event *r)
@@ -148,6 +184,6 @@ bool gateway_events_tell(struct session *s, const struct report_event *r)
 	if (r->denied)
 		refused(&e, &w, r->host[0] ? host.text : w.ip, host.is_ip, &v);
 	if (r->denied || audit_wants_allowed(s->audit))
-		emit(s, &e, &w);
+		emit(s, 0, &e, &w);
 	return true;
 }

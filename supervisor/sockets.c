@@ -136,6 +136,18 @@ enum sockets_kind sockets_kind(struct session *s, uint64_t inode)
 	return kind;
 }
 
+pid_t sockets_maker(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+	pid_t maker;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	maker = k ? k->maker : 0;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return maker;
+}
+
 void sockets_delivered(struct session *s, uint64_t inode)
 {
 	struct sock *k;

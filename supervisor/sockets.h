@@ -37,6 +37,9 @@ int sockets_add(struct session *s, enum sockets_kind kind, int fd, pid_t maker);
 
 enum sockets_kind sockets_kind(struct session *s, uint64_t inode);
 
+/* The thread that it was made for; 0: not one of ours. */
+pid_t sockets_maker(struct session *s, uint64_t inode);
+
 /* A duplicate (CLOEXEC) of the kept socket; the caller closes it. -ENOENT: not one of ours. -EISCONN: it was given up,
  * connected or listening. */
 int sockets_get(struct session *s, uint64_t inode);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,6 +104,15 @@ void standin_no_address(int family, struct standin_addr *a)
 	memset(a, 0, sizeof(*a));
 	a->a.ss_family = (sa_family_t)family;
 	a->len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+}
+
+char *standin_say_refused(const struct inet_addr *to, char *buf, size_t size)
+{
+	char ip[HOST_TEXT_SIZE];
+
+	snprintf(buf, size, "UDP to %s:%u refused: only TCP and questions to name servers are passed",
+		 host_format_addr(to->addr, true, ip), to->port);
+	return buf;
 }
 
 /* Numbers of the window that are being given, to whomever. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "policy/inet.h"
 #include "supervisor/call.h"
 
 /* 64 numbers that end where a limit of 1,024 descriptors, and select(), do. */
@@ -32,6 +33,9 @@
 #define STANDINS_MAX 1024
 
 #define STANDIN_OPTIONS_MAX 32
+
+/* Of a datagram to another than a name server, for people. Returns buf. */
+char *standin_say_refused(const struct inet_addr *to, char *buf, size_t size);
 
 /* An address; its len is 0 when there is none. */
 struct standin_addr {

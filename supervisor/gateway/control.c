@@ -133,7 +133,7 @@ static bool on_order(struct control *l, const struct order *o, int fd)
 {
 	switch ((enum order_kind)o->kind) {
 	case ORDER_CHANNEL:
-		stub_channel(l->g->stub, fd);
+		stub_channel(l->g->stub, fd, o->value);
 		return true;
 	case ORDER_EXPECT:
 		stub_expect(l->g->stub, (uint16_t)o->value);

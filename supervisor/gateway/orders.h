@@ -12,7 +12,7 @@
 /* Supervisor to gateway. */
 enum order_kind {
 	ORDER_NONE,
-	ORDER_CHANNEL, /* fd: an end of a pair on which a program asks */
+	ORDER_CHANNEL, /* fd: an end of a pair on which a program asks; value: the inode of the other end */
 	ORDER_EXPECT,  /* value: the port of loopback that a program's connection comes from */
 	ORDER_RESOLV,  /* fd: /etc/resolv.conf, for reading */
 	ORDER_HOSTS,   /* fd: /etc/hosts, for reading */
@@ -32,6 +32,7 @@ enum report_kind {
 	REPORT_CHECK, /* a question is there: have the files changed? Answered by orders of files, then done */
 	REPORT_BIND,  /* this is about to be answered about a name. Answered by done */
 	REPORT_EVENT, /* for the audit trail */
+	REPORT_STRAY, /* a channel has what is no question */
 };
 
 #define REPORT_ADDRS_MAX 32
@@ -65,6 +66,8 @@ struct report {
 	uint32_t kind;
 	uint32_t id;
 	int32_t err; /* with REPORT_FAILED */
+	uint32_t
+		channel; /* with REPORT_BIND and REPORT_STRAY: of whom, by the value of its order; 0: of another */
 	union {
 		char what[32]; /* with REPORT_FAILED */
 		struct report_bind bind;

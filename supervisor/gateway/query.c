@@ -80,6 +80,7 @@ static void on_told(void *arg)
 static void tell(struct query *query, struct report *r)
 {
 	r->kind = REPORT_BIND;
+	r->channel = query->peer->channel;
 	memcpy(r->bind.host, query->host.text, sizeof(r->bind.host));
 	r->bind.n = (uint32_t)query->answer.n;
 	memcpy(r->bind.addr, query->answer.addr, query->answer.n * sizeof(query->answer.addr[0]));
@@ -168,7 +169,7 @@ static struct query *new_query(struct peer *p, const struct dns_question *q)
 	return query;
 }
 
-void query_ask(struct peer *p, const uint8_t *msg, size_t len)
+bool query_ask(struct peer *p, const uint8_t *msg, size_t len)
 {
 	struct dns_question q;
 	struct host_name host;
@@ -176,7 +177,7 @@ void query_ask(struct peer *p, const uint8_t *msg, size_t len)
 	int rc = dns_parse_question(msg, len, &q);
 
 	if (rc < 0)
-		return;
+		return false;
 	if (rc > 0) {
 		answer_code(p, &q, (enum dns_rcode)rc);
 	} else if (q.type != DNS_A && q.type != DNS_AAAA && q.type != DNS_ANY) {
@@ -190,6 +191,7 @@ void query_ask(struct peer *p, const uint8_t *msg, size_t len)
 		query->host = host;
 		sysfiles_wait(p->g->files, &query->fresh);
 	}
+	return true;
 }
 
 void query_forget(struct peer *p)

@@ -15,15 +15,16 @@ struct query;
 /* Who asks: a channel or a connection. */
 struct peer {
 	struct gateway *g;
-	bool whole; /* answers may be of any length */
+	uint32_t channel; /* its number, 0: a connection */
+	bool whole;	  /* answers may be of any length */
 	struct query *queries;
 	unsigned n; /* of them */
 	/* Must not free the peer. */
 	void (*answer)(struct peer *p, const uint8_t *msg, size_t len);
 };
 
-/* The answer may come before this returns, later, or never (to what is no question). */
-void query_ask(struct peer *p, const uint8_t *msg, size_t len);
+/* The answer may come before this returns, or later. False: it is no question, and there will be none. */
+bool query_ask(struct peer *p, const uint8_t *msg, size_t len);
 /* The peer is going. */
 void query_forget(struct peer *p);
 

@@ -11,6 +11,7 @@
 
 #include "policy/inet.h"
 #include "supervisor/clock.h"
+#include "supervisor/gateway/control.h"
 #include "supervisor/gateway/query.h"
 #include "supervisor/gateway/stub_conn.h"
 #include "supervisor/lockdown.h"
@@ -29,6 +30,7 @@ struct channel {
 	struct watch w;
 	struct peer peer;
 	struct stub *stub;
+	bool strayed; /* which was reported: once is enough */
 };
 
 struct expected {
@@ -61,6 +63,16 @@ static void end_channel(struct channel *c)
 	free(c);
 }
 
+/* A program may have connected it to elsewhere than a name server, and wrote. */
+static void report_stray(struct channel *c)
+{
+	const struct report r = {.kind = REPORT_STRAY, .channel = c->peer.channel};
+
+	if (!c->strayed)
+		control_report(c->stub->g->control, &r);
+	c->strayed = true;
+}
+
 static void on_channel(struct watch *w, uint32_t events)
 {
 	struct channel *c = (struct channel *)w;
@@ -76,12 +88,13 @@ static void on_channel(struct watch *w, uint32_t events)
 			end_channel(c);
 			return;
 		}
-		if (n > 0 && (size_t)n <= sizeof(msg) && c->peer.n < CHANNEL_QUERIES)
-			query_ask(&c->peer, msg, (size_t)n);
+		if (n > 0 && c->peer.n < CHANNEL_QUERIES &&
+		    ((size_t)n > sizeof(msg) || !query_ask(&c->peer, msg, (size_t)n)))
+			report_stray(c);
 	}
 }
 
-void stub_channel(struct stub *s, int fd)
+void stub_channel(struct stub *s, int fd, uint32_t number)
 {
 	struct channel *c = fd >= 0 && s->n_channels < CHANNELS_MAX ? calloc(1, sizeof(*c)) : NULL;
 
@@ -91,7 +104,7 @@ void stub_channel(struct stub *s, int fd)
 		return;
 	}
 	c->w = (struct watch){fd, on_channel};
-	c->peer = (struct peer){.g = s->g, .answer = channel_answer};
+	c->peer = (struct peer){.g = s->g, .channel = number, .answer = channel_answer};
 	c->stub = s;
 	s->n_channels++;
 	if (loop_add(s->g->loop, &c->w, EPOLLIN | EPOLLRDHUP) < 0)

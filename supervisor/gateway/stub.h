@@ -8,8 +8,8 @@
 
 /* Begins to listen. NULL: out of memory. */
 struct stub *stub_new(struct gateway *g);
-/* A program's end of a seqpacket pair. Takes over fd. */
-void stub_channel(struct stub *s, int fd);
+/* The other end of a program's seqpacket pair, which reports call by this number. Takes over fd. */
+void stub_channel(struct stub *s, int fd, uint32_t number);
 /* A connection to a listener that comes from this port of loopback is the session's. */
 void stub_expect(struct stub *s, uint16_t port);
 

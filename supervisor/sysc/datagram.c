@@ -41,7 +41,7 @@ static int make_pair(struct call *c, int end[2])
 }
 
 /* Keeps a duplicate of the program's end and hands on the gateway's. Consumes the latter. */
-static int introduce(struct call *c, const int end[2])
+static int introduce(struct call *c, const int end[2], uint64_t inode)
 {
 	int kept = fcntl(end[0], F_DUPFD_CLOEXEC, 3), rc;
 
@@ -52,7 +52,7 @@ static int introduce(struct call *c, const int end[2])
 		close(end[1]);
 		return rc;
 	}
-	return gateway_give_channel(c->s, end[1]);
+	return gateway_give_channel(c->s, end[1], inode);
 }
 
 /* Answers unless the machine has such a socket and it would be one of UDP. */
@@ -84,7 +84,7 @@ static void make_datagram(struct call *c)
 		return;
 	}
 	if (fstat(end[0], &st) == 0)
-		rc = introduce(c, end);
+		rc = introduce(c, end, st.st_ino);
 	else
 		close(end[1]);
 	if (rc == 0 && st.st_ino) {

@@ -5,7 +5,6 @@
  * the kernel sends, and whatever has changed by then, it reaches the stub or nobody.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -30,9 +29,7 @@ static bool find_target(struct call *c, const struct standin *st, uint64_t name,
 
 static void refuse(struct call *c, const struct inet_addr *to)
 {
-	host_format_addr(to->addr, true, c->ip);
-	snprintf(c->message, sizeof(c->message),
-		 "UDP to %s:%u refused: only TCP and questions to name servers are passed", c->ip, to->port);
+	standin_say_refused(to, c->message, sizeof(c->message));
 	host_format_addr(to->addr, false, c->ip);
 	c->event.ip = (struct bytes){c->ip, strlen(c->ip)};
 	c->event.port = to->port;

@@ -9,6 +9,7 @@ fi
 python=$(python3 -c 'import sys; print(sys.executable)')
 cat >"$work/ask.py" <<'EOT'
 import errno, os, socket, sys
+other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 udp = socket.socket(socket.AF_INET6 if sys.argv[1] == "6" else socket.AF_INET, socket.SOCK_DGRAM)
 for line in sys.argv[2:]:
     try:
@@ -47,6 +48,13 @@ says 'None|EPERM|EPERM' "UDP to 127.0.0.1:5000 $only" 'send and sendmsg of a con
 recorded 'that, too' "send 127.0.0.1 5000 $rule EPERM x2"
 says '1|None|1' '' 'what goes to a name server is nobody else'"'"'s' 4 'udp.sendto(b"x", ("192.0.2.1", 53))' 'udp.connect(("192.0.2.1", 53))' 'udp.send(b"x")'
 recorded 'nothing of it is a denial' ''
+# What is written is seen by who answers questions, in the order of writing: the answer to one comes after.
+question='(other.send(b"\1\2\1\0\0\1\0\0\0\0\0\0\6single\0\0\1\0\1"), other.recv(512)[3] & 15)'
+says "None|1|1|None|(24, 3)" "UDP to 127.0.0.1:5000 $only|Connection blocked by network allowlist: single (no allow_domain matches) (to allow: allow_domain = single:PORT)" \
+	'what is written to a connected one is lost, and told' 4 'udp.connect(("127.0.0.1", 5000))' 'os.write(udp.fileno(), b"x")' \
+	'os.write(udp.fileno(), b"x")' 'other.connect(("192.0.2.1", 53))' "$question"
+same 'both records name the process' 'python python' "$(grep -E '"op":"(send|resolve)"' "$work/trail" | sed -nE 's/.*"pid":[0-9]+,.*"comm":"(python)[0-9.]*".*/\1/p' | paste -sd' ')"
+recorded 'with address and port' "send 127.0.0.1 5000 $rule x1; resolve default EPERM x1"
 if [ -e /proc/net/if_inet6 ]; then
 	says 'EPERM' "UDP to [2001:db8::1]:123 $only" 'an IPv6 address' 6 'udp.sendto(b"x", ("2001:db8::1", 123))'
 	rm -f "$work/trail"
