@@ -44,8 +44,9 @@ allow_domain = open.test
 allow_domain = *.open.test'
 
 hosts='' resolv=''
-for policy in 'allow_write = /etc' 'allow_write = /'; do
-	for a in hosts_write hosts_replace server_write; do attack "$policy: $a" dns $a; done
+# The last by its other name.
+for policy in 'allow_write = /etc' 'allow_write = /' "allow_write = $work/etc"; do
+	for a in hosts_write hosts_replace server_write; do attack "${policy/$work/...}: $a" dns $a; done
 done
 policy='allow_write = /etc/hosts
 allow_write = /etc/resolv.conf'

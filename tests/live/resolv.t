@@ -117,6 +117,31 @@ same 'nor do they open an address for who reads the file' "loop.up.test:$ONE EPE
 has 'why' "up.test:$ONE (it leads to a loopback address)" cat "$work/err"
 has 'why, of metadata' 'meta.up.test:80 (it leads to a cloud metadata address' cat "$work/err"
 
+# --- Names and the addresses that they led to ---
+# one_session WORD...: questions and HOST:PORTs to connect to, in this order
+one_session() {
+	inside sh -c 'client=$1; shift; for i; do case $i in udp:*) "$0" "$client" "$i" ;; *) "$0" "$client" connect "$i" ;; esac; done' \
+		"$python" "$here/dns_client.py" "$@" 2>/dev/null | sed 's/.* \(E[A-Z]*\)$/\1/' | paste -sd' '
+}
+echo '127.0.0.1 localhost' >"$work/hosts"
+ini=strict
+same 'an address that nobody has asked for' EPERM "$(one_session 198.51.100.7:80)"
+same 'a name led elsewhere before: that stays open, the new one is not handed out and not open' \
+	'NOERROR 198.51.100.7 ENETUNREACH NOERROR ENETUNREACH EPERM' \
+	"$(one_session udp:rebind.up.test:A 198.51.100.7:80 udp:rebind.up.test:A 198.51.100.7:80 "127.0.0.1:$ONE")"
+same 'a TTL of 0 as well' 'NOERROR 198.51.100.40 ENETUNREACH' "$(one_session udp:nottl.up.test:A 198.51.100.40:80)"
+same 'to private networks' 'NOERROR 10.0.0.7 ENETUNREACH' "$(one_session udp:to-10-0-0-7.up.test:A 10.0.0.7:80)"
+same 'to a metadata service' 'NOERROR EPERM' "$(one_session udp:to-169-254-169-254.up.test:A 169.254.169.254:80)"
+policy_of denied 'deny_domain = denied.up.test'
+ini=denied
+same 'the alias of an allowed name is denied: it is asked for by the name that is allowed' \
+	'EPERM NOERROR CNAME=denied.up.test 198.51.100.30 ENETUNREACH' \
+	"$(one_session denied.up.test:80 udp:todenied.up.test:A 198.51.100.30:80)"
+policy_of denied 'deny_domain = 198.51.100.30'
+ini=denied
+same 'its address is denied' 'NOERROR EPERM' "$(one_session udp:todenied.up.test:A 198.51.100.30:80)"
+ini=main
+
 # --- Changes by others ---
 # changes COMMAND...: what the session sees before and after the command changes the files
 changes() {
