@@ -63,6 +63,13 @@ struct compat_landlock_ruleset_attr {
  * signal and restart or interrupt the call as it would have done itself. Never seen by programs then. */
 #define COMPAT_ERESTARTSYS 512
 
+/* linux/pidfd.h of 6.9 (a pidfd of a thread; what a signal is for) and of 6.14 (numbers that stand for the caller). */
+#define COMPAT_PIDFD_THREAD		   O_EXCL
+#define COMPAT_PIDFD_SIGNAL_PROCESS_GROUP  (1U << 2)
+#define COMPAT_PIDFD_SELF_THREAD	   -10000
+#define COMPAT_PIDFD_SELF_THREAD_GROUP	   -10001
+#define COMPAT_PIDFD_SELF_THREAD_GROUP_OLD -20000
+
 /* glibc 2.36 does not name it. */
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262

@@ -404,10 +404,9 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 	return n;
 }
 
-int tracee_fd_flags(struct call *c, int fd)
+int tracee_fd_info(struct call *c, int fd, char *buf, size_t size)
 {
-	char name[48], buf[4096];
-	const char *p;
+	char name[48];
 	ssize_t n;
 	int info;
 
@@ -415,11 +414,23 @@ int tracee_fd_flags(struct call *c, int fd)
 		return -EBADF;
 	snprintf(name, sizeof(name), "%d/fdinfo/%d", c->tid, fd);
 	info = open_proc(c, name, O_RDONLY);
-	n = info < 0 ? info : read_all(info, buf, sizeof(buf));
-	if (n < 0)
-		return n == -ENOENT ? -EBADF : (int)n;
-	p = strstr(buf, "flags:");
+	n = info < 0 ? info : read_all(info, buf, size);
+	return n == -ENOENT ? -EBADF : n < 0 ? (int)n : 0;
+}
+
+int tracee_info_flags(const char *info)
+{
+	const char *p = strstr(info, "flags:");
+
 	return p ? (int)strtol(p + 6, NULL, 8) : -EIO;
+}
+
+int tracee_fd_flags(struct call *c, int fd)
+{
+	char info[4096];
+	int rc = tracee_fd_info(c, fd, info, sizeof(info));
+
+	return rc < 0 ? rc : tracee_info_flags(info);
 }
 
 static ssize_t try_link(struct call *c, const char *name, char *link, size_t size)

@@ -44,6 +44,12 @@ int tracee_cwd(struct call *c);
 int tracee_fd(struct call *c, int fd);
 /* The open flags of the caller's descriptor (O_PATH among them), or -EBADF. */
 int tracee_fd_flags(struct call *c, int fd);
+/* The text of /proc/TID/fdinfo/FD, 0 or -errno; and these flags from it. */
+int tracee_fd_info(struct call *c, int fd, char *buf, size_t size);
+int tracee_info_flags(const char *info);
+/* A descriptor of our own for the process, or thread, that the caller's descriptor stands for: a pidfd of the same kind, or a
+ * directory /proc/PID. *pid: its number. -EBADF when it stands for none, -ESRCH when that is gone. */
+int tracee_pidfd(struct call *c, int fd, pid_t *pid);
 /*
  * Whether the caller has numbers left for n more descriptors: creating and truncating cannot be taken back, nor can the first
  * of two. Where that cannot be known, true, and so for one on kernels before 6.2, where it takes long to find out: it shows

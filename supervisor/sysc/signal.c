@@ -6,16 +6,13 @@
  * consists of members.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "supervisor/compat.h"
 #include "supervisor/isolate.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
@@ -23,8 +20,7 @@
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(openat), OWN(close), OWN(read), OWN(readlinkat), OWN(pidfd_open),
-	  OWN(pidfd_send_signal));
+OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(close), OWN(pidfd_send_signal));
 
 #define EVERYONE (-1)
 
@@ -47,8 +43,10 @@ static bool send_one(pid_t pid, void *arg)
 		return true;
 	if (kill(pid, x->sig) == 0)
 		x->sent++;
-	else
+	else if (x->pgrp != EVERYONE || errno != EPERM)
 		x->failed = errno;
+	else /* those of others that -1 meets are passed over */
+		x->sent++;
 	return true;
 }
 
@@ -56,7 +54,7 @@ static void send_many(struct call *c, pid_t pgrp, pid_t except, int sig)
 {
 	struct sending x = {.s = c->s, .sig = sig, .pgrp = pgrp, .except = except};
 
-	if (sig < 0 || sig > 64) {
+	if (pgrp != EVERYONE && (sig < 0 || sig > 64)) {
 		call_error(c, EINVAL);
 		return;
 	}
@@ -118,61 +116,83 @@ static void handle_first(struct call *c)
 	isolate_pid(c, "signal", call_int(c, 0));
 }
 
-/* The process that the caller's descriptor stands for: a pidfd, or a directory /proc/PID. 0: none. */
-static pid_t pid_of_descriptor(struct call *c, int fd)
+/* The kernel looks at the flags first; which there are depends on its version. */
+static bool has_unknown_flags(unsigned flags)
 {
-	char name[48], buf[1024];
-	const char *p;
-	ssize_t n;
-	int info;
-
-	snprintf(name, sizeof(name), "%d/fdinfo/%d", c->tid, fd);
-	info = openat(c->s->proc, name, O_RDONLY | O_CLOEXEC);
-	if (info < 0)
-		return 0;
-	n = read(info, buf, sizeof(buf) - 1);
-	close(info);
-	buf[n > 0 ? n : 0] = '\0';
-	p = strstr(buf, "\nPid:\t");
-	if (p)
-		return atoi(p + 6);
-	snprintf(name, sizeof(name), "%d/fd/%d", c->tid, fd);
-	n = readlinkat(c->s->proc, name, buf, sizeof(buf) - 1);
-	buf[n > 0 ? n : 0] = '\0';
-	return strncmp(buf, "/proc/", 6) == 0 ? atoi(buf + 6) : 0;
+	return syscall(SYS_pidfd_send_signal, -1, 0, NULL, flags) < 0 && errno == EINVAL;
 }
 
-/* Performed on a pidfd of our own: the caller could make its number mean another process meanwhile. */
-static void handle_pidfd_send_signal(struct call *c)
+/* For a process, or for the group that has its number. False: refused. */
+static bool may_send(struct call *c, pid_t pid, unsigned flags)
 {
-	pid_t pid = pid_of_descriptor(c, call_int(c, 0));
-	siginfo_t info;
-	int fd, rc = 0;
+	bool to_group = flags & COMPAT_PIDFD_SIGNAL_PROCESS_GROUP;
 
-	if (pid <= 0) {
-		call_error(c, pid == 0 ? EBADF : ESRCH);
-		return;
-	}
+	if (to_group ? isolate_group_is_own(c->s, pid) : member_is(c->s, pid))
+		return true;
+	isolate_refuse(c, "signal", to_group ? -pid : pid);
+	return false;
+}
+
+/* These numbers stand for the caller, or are none: no descriptor has them. */
+static bool is_self(int fd)
+{
+	return fd == COMPAT_PIDFD_SELF_THREAD || fd == COMPAT_PIDFD_SELF_THREAD_GROUP ||
+	       fd == COMPAT_PIDFD_SELF_THREAD_GROUP_OLD;
+}
+
+static void send_to_self(struct call *c)
+{
+	struct tracee_status st;
+
+	if (tracee_status(c->s, c->tid, &st) < 0)
+		call_gone(c);
+	else if (may_send(c, call_int(c, 0) == COMPAT_PIDFD_SELF_THREAD ? c->tid : st.tgid,
+			  (unsigned)c->arg[3]))
+		call_continue(c);
+}
+
+/* By a descriptor of our own: the caller could make its number mean another process meanwhile. */
+static void send_by(struct call *c, int fd, pid_t pid)
+{
+	unsigned flags = (unsigned)c->arg[3];
+	siginfo_t info;
+	int rc = 0;
+
 	if (c->arg[2])
 		rc = tracee_read(c, c->arg[2], &info, sizeof(info));
 	if (rc < 0) {
 		path_copy_failed(c, rc);
 		return;
 	}
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0 || !member_is(c->s, pid)) {
-		if (fd >= 0)
-			close(fd);
-		isolate_refuse(c, "signal", pid);
+	if (!may_send(c, pid, flags))
+		return;
+	if (tracee_check(c) < 0) {
+		call_gone(c);
 		return;
 	}
-	if (tracee_check(c) < 0)
-		call_gone(c);
-	else if (syscall(SYS_pidfd_send_signal, fd, call_int(c, 1), c->arg[2] ? &info : NULL,
-			 (unsigned)c->arg[3]) < 0)
-		call_error(c, errno);
-	else
-		call_return(c, 0);
+	rc = (int)syscall(SYS_pidfd_send_signal, fd, call_int(c, 1), c->arg[2] ? &info : NULL, flags);
+	call_result(c, rc < 0 ? -errno : 0);
+}
+
+static void handle_pidfd_send_signal(struct call *c)
+{
+	pid_t pid;
+	int fd;
+
+	if (has_unknown_flags((unsigned)c->arg[3])) {
+		call_error(c, EINVAL);
+		return;
+	}
+	if (is_self(call_int(c, 0))) {
+		send_to_self(c);
+		return;
+	}
+	fd = tracee_pidfd(c, call_int(c, 0), &pid);
+	if (fd < 0) {
+		path_copy_failed(c, fd);
+		return;
+	}
+	send_by(c, fd, pid);
 	close(fd);
 }
 

@@ -19,13 +19,14 @@
 #define SO_PASSPIDFD 76
 #define SO_PEERPIDFD 77
 #endif
-#define CMSG_PIDFD	    4
-#define PIDFD_GET_NET_NS    _IO(0xff, 4)
-#define PIDFD_GET_INFO_64   _IOWR(0xff, 11, char[64])
-#define SCHED_CORE_SHARE_TO 2
-#define SCHED_CORE_CREATE   1
-#define OTHER_PIDFD_THREAD  O_EXCL
-#define SIGNAL_THREAD_GROUP 2
+#define CMSG_PIDFD	     4
+#define PIDFD_GET_NET_NS     _IO(0xff, 4)
+#define PIDFD_GET_INFO_64    _IOWR(0xff, 11, char[64])
+#define SCHED_CORE_SHARE_TO  2
+#define SCHED_CORE_CREATE    1
+#define OTHER_PIDFD_THREAD   O_EXCL
+#define SIGNAL_THREAD_GROUP  2
+#define SIGNAL_PROCESS_GROUP 4
 
 static pid_t victim(void)
 {
@@ -119,6 +120,10 @@ static bool by_thread(void)
 static bool by_signal_scope(void)
 {
 	return syscall(SYS_pidfd_send_signal, pidfd(), SIGWINCH, NULL, SIGNAL_THREAD_GROUP) == 0;
+}
+static bool by_group(void)
+{
+	return syscall(SYS_pidfd_send_signal, pidfd(), SIGWINCH, NULL, SIGNAL_PROCESS_GROUP) == 0;
 }
 static bool by_namespace(void)
 {
@@ -222,6 +227,7 @@ static const struct attempt list[] = {
 	{"credentials", by_credentials},
 	{"thread", by_thread},
 	{"signal_scope", by_signal_scope},
+	{"signal_group", by_group},
 	{"namespace", by_namespace},
 	{"info", by_info},
 	{"setns", by_setns},

@@ -14,7 +14,7 @@ after() {
 	wait 2>/dev/null
 	VICTIM=
 }
-for a in peer pair message credentials thread signal_scope namespace info setns setns_file own_namespace getfd madvise mrelease \
+for a in peer pair message credentials thread signal_scope signal_group namespace info setns setns_file own_namespace getfd madvise mrelease \
 	vm_write kcmp_file move_pages migrate_pages perf core_cookie share_cookie fanotify key key_of_user; do
 	attack "by descriptors and seldom calls: $a" pidfd $a
 done

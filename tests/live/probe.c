@@ -445,7 +445,7 @@ static const struct section *const all[] = {
 	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,	share_sections,
 	special_sections, resolve_sections, notice_sections, exec_sections,	ground_sections,
 	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections, held_sections,
-	beside_sections,  full_sections,    arch_sections,   sticky_sections};
+	beside_sections,  full_sections,    arch_sections,   sticky_sections,	signal_sections};
 
 static int run(const char *name)
 {

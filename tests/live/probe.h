@@ -85,7 +85,8 @@ extern const struct section look_sections[], open_sections[], path_sections[], n
 	deep_sections[], ident_sections[], ipc_sections[], magic_sections[], term_sections[],
 	share_sections[], special_sections[], resolve_sections[], notice_sections[], exec_sections[],
 	ground_sections[], wait_sections[], vm_sections[], inet_sections[], datagram_sections[],
-	held_sections[], beside_sections[], full_sections[], arch_sections[], sticky_sections[];
+	held_sections[], beside_sections[], full_sections[], arch_sections[], sticky_sections[],
+	signal_sections[];
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
 

@@ -280,6 +280,58 @@ fi
 (ulimit -S -f 100 && run bash -c 'ulimit -S -f; ulimit -S -f 2000; perl -e "truncate(shift, 1 << 20) or print \$!" "$0"' "$in/long") >"$work/answer" 2>&1
 same 'a soft limit on file sizes, raised inside' '100 1048576' "$(<"$work/answer") $(stat -c %s "$in/long")"
 
+# kill(-1), in a process name space of its own: there it can do no harm.
+cat >"$work/all.py" <<'END'
+import os, signal, sys, time
+if len([p for p in os.listdir('/proc') if p.isdigit()]) > 12:
+    sys.exit('not in a name space of its own')
+def all(sig):
+    try: os.kill(-1, sig); return 0
+    except OSError as e: return e.strerror
+print('alone:', all(0), all(99), flush=True)
+def other():
+    pid = os.fork()
+    if pid == 0:
+        os.setresgid(1234, 1234, 1234); os.setresuid(1234, 1234, 1234)
+    return pid
+if other() == 0:
+    print('among those of others:', all(0), all(signal.SIGTERM), flush=True)
+    os._exit(0)
+os.wait()
+child = other()
+if child == 0:
+    time.sleep(60)
+if other() == 0:
+    time.sleep(0.3)
+    print('with one of its own:', all(signal.SIGTERM), flush=True)
+    os._exit(0)
+print('ended by', [os.wait()[1], os.wait()[1]] in ([0, 15], [15, 0]))
+END
+space=(unshare -fpm --mount-proc)
+if is_root && command -v python3 >/dev/null && "${space[@]}" true 2>/dev/null; then
+	same 'kill(-1)' "$("${space[@]}" sh -c 'python3 "$0"; true' "$work/all.py" 2>&1)" \
+		"$("${space[@]}" "$CORDON" -p "$policy" python3 "$work/all.py" 2>&1)"
+else
+	skip 'kill(-1)' 'needs root, a process name space and python3'
+fi
+# What is sent to many, or by a descriptor, comes from the supervisor.
+if command -v python3 >/dev/null; then
+	same 'who signals come from' 'supervisor supervisor supervisor self self' "$(run python3 - <<'END'
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+def sender(send, *to):
+    send(*to, signal.SIGUSR1)
+    pid = signal.sigwaitinfo({signal.SIGUSR1}).si_pid
+    return {os.getpid(): 'self', os.getppid(): 'supervisor'}.get(pid, pid)
+said = [sender(os.kill, 0), sender(signal.pidfd_send_signal, os.pidfd_open(os.getpid()))]
+os.setpgid(0, 0)
+print(*said, sender(os.kill, 0), sender(os.kill, -os.getpid()), sender(os.kill, os.getpid()))
+END
+	)"
+else
+	skip 'who signals come from' 'no python3'
+fi
+
 # Threads, many processes at the end, a fork in the last moment.
 run bash -c 'for i in {1..200}; do sleep 100 & done' 2>/dev/null
 same 'two hundred leftovers' 0 $?

@@ -34,6 +34,8 @@ for policy in fast reads; do
 	same "what it is asked about is refused, policy $policy" 'open: Operation not permitted' "$(confined $policy "$bin/shut" write)"
 	check "with a reason, policy $policy" grep -q "$reason" "$work/err"
 	check "and nothing is made, policy $policy" test ! -e "$tree/made"
+	same "so is what it means by a descriptor, policy $policy" 'signal: Operation not permitted' "$(confined $policy "$bin/shut" signal)"
+	check "that with a reason, too, policy $policy" grep -q "$reason" "$work/err"
 	same "what it starts can be read, policy $policy" text "$(confined $policy "$bin/shut" exec)"
 done
 # Its libraries are opened by the kernel alone, or it does not start.
