@@ -157,6 +157,7 @@ static void lend_buffers(struct worker *w)
 	for (int i = 0; i < CALL_PATHS; i++) {
 		w->call.path[i] = w->path[i];
 		w->call.name[i] = w->name[i];
+		w->call.short_name[i] = NULL;
 	}
 }
 

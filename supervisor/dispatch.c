@@ -130,6 +130,15 @@ void call_copy(struct call *to, const struct call *from)
 	memset(to->short_name, 0, sizeof(to->short_name));
 }
 
+/* A handler that forgot to answer has refused. */
+static void finish(struct call *c)
+{
+	ident_drop(c);
+	if (!c->answered)
+		call_error(c, EPERM);
+	longname_release(c);
+}
+
 void dispatch_again(struct call *c, void (*job)(struct call *c, void *arg), void *arg)
 {
 	int rc = ident_assume(c);
@@ -137,9 +146,7 @@ void dispatch_again(struct call *c, void (*job)(struct call *c, void *arg), void
 	if (rc < 0)
 		call_error(c, -rc);
 	job(c, arg);
-	ident_drop(c);
-	if (!c->answered)
-		call_error(c, EPERM);
+	finish(c);
 }
 
 void dispatch(struct call *c)
@@ -157,8 +164,5 @@ void dispatch(struct call *c)
 		c->sysc->handle(c);
 	else
 		call_error(c, -rc);
-	ident_drop(c);
-	if (!c->answered)
-		call_error(c, EPERM);
-	longname_release(c);
+	finish(c);
 }

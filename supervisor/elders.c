@@ -1,7 +1,6 @@
 #include "supervisor/elders.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "supervisor/listing.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 
@@ -46,7 +46,7 @@ static int append(struct elders *e, pid_t pid, unsigned long long start)
 /* /proc/self/task/TID/children may leave some out, and is not there on each kernel. */
 static int note_children(struct elders *e, const struct session *s)
 {
-	DIR *d = fdopendir(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	DIR *d = listing_open(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct member_stat st;
 	struct dirent *entry;
 	int rc = 0;

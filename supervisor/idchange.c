@@ -39,10 +39,10 @@ static bool await_end(const struct idchange *like)
 	struct timespec until;
 	int rc = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += WAIT_SECONDS;
 	while (is_under_way(like) && rc == 0)
-		rc = pthread_cond_timedwait(&under_way.ended, &under_way.lock, &until);
+		rc = pthread_cond_clockwait(&under_way.ended, &under_way.lock, CLOCK_MONOTONIC, &until);
 	return !is_under_way(like);
 }
 

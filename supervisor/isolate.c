@@ -1,7 +1,6 @@
 #include "supervisor/isolate.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "supervisor/judge.h"
+#include "supervisor/listing.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 
@@ -48,7 +48,7 @@ void isolate_pid(struct call *c, const char *op, pid_t pid)
 
 bool isolate_group_is_own(struct session *s, pid_t pgrp)
 {
-	DIR *d = fdopendir(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	DIR *d = listing_open(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	bool own = false, stranger = false;
 	struct member_stat st;
 	struct dirent *e;

@@ -1,5 +1,6 @@
 #include "supervisor/literals.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,9 +20,10 @@ struct literal_key {
 };
 
 struct literal {
-	struct literal_key key;
+	struct literal_key key, fresh; /* in the table; as it was seen last */
 	const struct rule *rule;
-	bool lost;
+	unsigned asking; /* how many threads look it up now */
+	bool known, lost;
 	UT_hash_handle hh;
 };
 
@@ -39,15 +41,38 @@ static struct literal_key key_of(const struct statx *st)
 	return (struct literal_key){((uint64_t)st->stx_dev_major << 32) | st->stx_dev_minor, st->stx_ino};
 }
 
+/*
+ * Under the lock, given up meanwhile: on a dead mount this takes for ever. One thread may be held up there, and for the others
+ * what was seen before holds, as it does where the file cannot be seen for another reason than that it is not there.
+ */
+static void look_up(struct literals *l, size_t i)
+{
+	struct literal *e = &l->list[i];
+	struct statx st;
+	int err;
+
+	if (e->asking && l->made)
+		return;
+	e->asking++;
+	pthread_mutex_unlock(&l->lock);
+	err = statx(AT_FDCWD, l->config->rules[i].path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO, &st) < 0
+		      ? errno
+		      : 0;
+	pthread_mutex_lock(&l->lock);
+	e->asking--;
+	if (err && err != ENOENT && err != ENOTDIR)
+		return;
+	e->known = err == 0 && S_ISREG(st.stx_mode);
+	e->fresh = key_of(&st);
+}
+
 static void add(struct literals *l, size_t i)
 {
 	struct literal *e = &l->list[i], *other;
-	struct statx st;
 
-	if (statx(AT_FDCWD, l->config->rules[i].path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO, &st) < 0 ||
-	    !S_ISREG(st.stx_mode))
+	if (!e->known)
 		return;
-	e->key = key_of(&st);
+	e->key = e->fresh;
 	HASH_FIND(hh, l->table, &e->key, sizeof(e->key), other);
 	if (other)
 		return;
@@ -57,6 +82,14 @@ static void add(struct literals *l, size_t i)
 	l->incomplete |= e->lost;
 }
 
+static void each_literal(struct literals *l, void (*fn)(struct literals *l, size_t i))
+{
+	for (size_t i = 0; i < l->config->n_rules; i++)
+		if (l->config->rules[i].kind == RULE_DENY_READ && l->config->rules[i].literal)
+			fn(l, i);
+}
+
+/* Under the lock. Until it was done once, everyone who needs it does it. */
 static void refresh(struct literals *l)
 {
 	struct timespec t;
@@ -67,13 +100,12 @@ static void refresh(struct literals *l)
 	/* A worker that acts for another user may see less; what was seen before holds then. */
 	if (l->made && (now - l->made_ns < FRESH_NS || ident_is_assumed()))
 		return;
+	l->made_ns = now;
+	each_literal(l, look_up);
 	HASH_CLEAR(hh, l->table);
 	l->incomplete = false;
-	for (size_t i = 0; i < l->config->n_rules; i++)
-		if (l->config->rules[i].kind == RULE_DENY_READ && l->config->rules[i].literal)
-			add(l, i);
+	each_literal(l, add);
 	l->made = true;
-	l->made_ns = now;
 }
 
 struct literals *literals_new(const struct config *c, bool seen_by_others)
@@ -86,8 +118,11 @@ struct literals *literals_new(const struct config *c, bool seen_by_others)
 	pthread_mutex_init(&l->lock, NULL);
 	l->list = calloc(c->n_rules + 1, sizeof(*l->list));
 	if (l->list) {
-		if (seen_by_others)
+		if (seen_by_others) {
+			pthread_mutex_lock(&l->lock);
 			refresh(l);
+			pthread_mutex_unlock(&l->lock);
+		}
 		return l;
 	}
 	free(l);

@@ -1,7 +1,7 @@
+#include "supervisor/listing.h"
 #include "supervisor/member.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ bool member_is(const struct session *s, pid_t pid)
 
 bool member_each(const struct session *s, bool (*fn)(pid_t pid, void *arg), void *arg)
 {
-	DIR *d = fdopendir(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	DIR *d = listing_open(openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
 
 	if (!d)

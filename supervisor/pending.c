@@ -1,7 +1,7 @@
+#include "supervisor/listing.h"
 #include "supervisor/pending.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool has_stopped_thread(struct session *s, pid_t tgid, unsigned round, in
 	DIR *d;
 
 	snprintf(name, sizeof(name), "%d/task", tgid);
-	d = fdopendir(openat(s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	d = listing_open(openat(s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	while (d && look && !stopped && (e = readdir(d))) {
 		if (!isdigit((unsigned char)e->d_name[0]) || (skip && skip--))
 			continue;

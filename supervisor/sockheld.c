@@ -1,6 +1,5 @@
 #include "supervisor/sockheld.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "supervisor/ident.h"
+#include "supervisor/listing.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 #include "supervisor/session.h"
@@ -74,20 +74,16 @@ static void visit_table(struct visit *v, struct table *t)
 	char name[sizeof(t->name) + 4];
 	struct dirent *e;
 	DIR *d;
-	int fd;
 
 	snprintf(name, sizeof(name), "%s/fd", t->name);
-	fd = openat(v->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	t->seen = d || (fd < 0 && is_gone(errno));
+	d = listing_open(openat(v->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	t->seen = d || is_gone(errno);
 	t->empty = true;
-	if (!d && fd >= 0)
-		close(fd);
 	while (d && t->seen && (e = readdir(d))) {
 		if (e->d_name[0] == '.')
 			continue;
 		t->empty = false;
-		look_at(v, t, fd, e->d_name);
+		look_at(v, t, dirfd(d), e->d_name);
 	}
 	if (d)
 		closedir(d);
@@ -101,17 +97,11 @@ static bool visit_threads(struct visit *v, pid_t pid)
 	struct dirent *e;
 	bool seen = true;
 	DIR *d;
-	int fd;
 
 	snprintf(name, sizeof(name), "%d/task", pid);
-	fd = openat(v->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	d = listing_open(openat(v->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (!d)
 		return is_gone(errno);
-	d = fdopendir(fd);
-	if (!d) {
-		close(fd);
-		return false;
-	}
 	while (seen && (e = readdir(d))) {
 		if (e->d_name[0] == '.' || atoi(e->d_name) == pid)
 			continue;

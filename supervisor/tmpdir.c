@@ -1,6 +1,6 @@
+#include "supervisor/listing.h"
 #include "supervisor/tmpdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -98,14 +98,11 @@ static void remove_dir(struct removal *r, int dir, const char *name);
 /* Takes over fd. */
 static void remove_contents(struct removal *r, int fd)
 {
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = listing_open(fd);
 	struct dirent *e;
 
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	if (!d)
 		return;
-	}
 	while ((e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;

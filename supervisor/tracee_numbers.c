@@ -1,6 +1,5 @@
 /* A caller's limits: which descriptor numbers it has left, how long its files may be. Part of tracee.h. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/listing.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/tracee.h"
 
@@ -29,8 +29,7 @@ bool tracee_has_free(struct call *c, int number)
 /* How many of the numbers below limit are taken. 0 where that cannot be known. */
 static rlim_t count_numbers(struct call *c, const char *name, rlim_t limit)
 {
-	int fd = openat(c->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *d = listing_open(openat(c->s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
 	rlim_t used = 0;
 
@@ -38,8 +37,6 @@ static rlim_t count_numbers(struct call *c, const char *name, rlim_t limit)
 		used += isdigit((unsigned char)e->d_name[0]) && strtoul(e->d_name, NULL, 10) < limit;
 	if (d)
 		closedir(d);
-	else if (fd >= 0)
-		close(fd);
 	return used;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/sockios.h>
 #include <linux/userfaultfd.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ static void set_owner(struct call *c)
 /* The commands that change a file through a descriptor that is open for reading only. */
 struct file_command {
 	bool by_fcntl;
+	bool no_address; /* what is behind cannot be read */
 	unsigned long command;
 	union {
 		int flags;
@@ -56,6 +58,7 @@ struct file_command {
 static int act_file_command(struct call *c, const struct object *o, void *arg)
 {
 	struct file_command *f = arg;
+	void *u = f->no_address ? NULL : &f->u; /* each file system looks when it likes */
 	char number[16];
 	int fd, rc;
 
@@ -65,18 +68,32 @@ static int act_file_command(struct call *c, const struct object *o, void *arg)
 	fd = openat(c->s->self_fd, number, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	rc = f->by_fcntl ? fcntl(fd, (int)f->command, &f->u) : ioctl(fd, f->command, &f->u);
+	rc = f->by_fcntl ? fcntl(fd, (int)f->command, u) : ioctl(fd, f->command, u);
 	rc = rc < 0 ? -errno : 0;
 	close(fd);
 	return rc;
+}
+
+/* The kernel looks at the descriptor first; at what kind of file it is, only after that. */
+static void answer_no_address(struct call *c)
+{
+	int flags = tracee_fd_flags(c, call_int(c, 0));
+
+	if (flags < 0)
+		path_copy_failed(c, flags);
+	else
+		call_error(c, flags & O_PATH ? EBADF : EFAULT);
 }
 
 static void change_file(struct call *c, struct file_command *f, size_t size)
 {
 	int rc = tracee_read(c, c->arg[2], &f->u, size);
 
-	if (rc < 0)
+	f->no_address = rc == -EFAULT;
+	if (rc < 0 && !f->no_address)
 		path_copy_failed(c, rc);
+	else if (f->no_address && f->command != FS_IOC_SETVERSION)
+		answer_no_address(c);
 	else
 		change_descriptor(c, call_int(c, 0), false, act_file_command, f);
 }
@@ -131,9 +148,10 @@ static void handle_ioctl(struct call *c)
 
 /*
  * The types, by what uses them for its files: f and v all, X and r what XFS and FAT began, 0x94 btrfs, 0xf5 f2fs, 0x97 ceph,
- * 0xbc bcachefs, o ocfs2 (whose reflink makes a new name).
+ * 0xbc bcachefs, o ocfs2 (whose reflink makes a new name), 0x83 ZFS, 0xcf CIFS.
  */
-#define TYPE(x) ARG_BITS(1, 0xff00, (unsigned)(x) << 8)
+#define TYPE(x)		    ARG_BITS(1, 0xff00, (unsigned)(x) << 8)
+#define ZFS_IOC_GETDOSFLAGS _IOR(0x83, 1, uint64_t)
 /*
  * On a console, what a key types is a string that stays after the session: KDSK* are TIOCSTI with patience.
  * /dev/userfaultfd needs only an open for reading.
@@ -164,7 +182,9 @@ const struct sysc sysc_ioctl = {
 		  SYSC_IF_ERRNO(ENOTTY, TYPE('v')), SYSC_IF_ERRNO(ENOTTY, TYPE('r')),
 		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x94)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xf5)),
 		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x97)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xbc)),
-		  SYSC_IF_ERRNO(ENOTTY, TYPE('o')), SYSC_IF(SYSC_EPERM, ARG_IS(1, USERFAULTFD_IOC_NEW))),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE('o')), SYSC_IF(SYSC_ALLOW, ARG_IS(1, ZFS_IOC_GETDOSFLAGS)),
+		  SYSC_IF_ERRNO(ENOTTY, TYPE(0x83)), SYSC_IF_ERRNO(ENOTTY, TYPE(0xcf)),
+		  SYSC_IF(SYSC_EPERM, ARG_IS(1, USERFAULTFD_IOC_NEW))),
 	.handle = handle_ioctl,
 	.doc = "Typing into terminals, giving keys another meaning and sending signals are refused, FIOASYNC "
 	       "where the kernel would send "

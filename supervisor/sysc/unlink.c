@@ -1,7 +1,6 @@
 /*
  * unlink, unlinkat, rmdir.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 
 #include "supervisor/change.h"
 #include "supervisor/idset.h"
+#include "supervisor/listing.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/path.h"
 #include "supervisor/tracee.h"
@@ -28,16 +28,13 @@ static void forget(struct call *c, const struct entry *e)
 
 static bool is_filled(const struct entry *e)
 {
-	int fd = openat(e->dir.fd, e->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = listing_open(openat(e->dir.fd, e->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	int n = 0;
 
 	while (d && n < 3 && readdir(d))
 		n++;
 	if (d)
 		closedir(d);
-	else if (fd >= 0)
-		close(fd);
 	return n == 3;
 }
 

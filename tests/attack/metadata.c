@@ -176,6 +176,17 @@ static bool by_encryption(void)
 
 	return ioctl(directory(), FS_IOC_SET_ENCRYPTION_POLICY, &policy) == 0;
 }
+/* ZFS_IOC_SETDOSFLAGS and CIFS_IOC_SET_INTEGRITY. */
+static bool by_dosflags(void)
+{
+	uint64_t hidden = 1ULL << 33;
+
+	return ioctl(reading(), 0x40088302, &hidden) == 0;
+}
+static bool by_integrity(void)
+{
+	return ioctl(reading(), 0xcf04, 1L) == 0;
+}
 static bool by_subvolume(void)
 {
 	struct {
@@ -281,6 +292,8 @@ static const struct attempt list[] = {
 	{"setversion", by_setversion},
 	{"verity", by_verity},
 	{"encryption", by_encryption},
+	{"dosflags", by_dosflags},
+	{"integrity", by_integrity},
 	{"subvolume", by_subvolume},
 	{"snapshot", by_snapshot},
 	{"write_hint", by_write_hint},

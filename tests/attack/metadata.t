@@ -8,7 +8,7 @@ setup() {
 }
 for a in fchmod fchmod_dir fchown futimens fsetxattr fremovexattr acl chmod_proc chown_proc utimes_proc setxattr_proc \
 	removexattr_proc fchmodat2 fchownat utimensat setxattrat removexattrat file_setattr setflags fssetxattr setversion verity \
-	encryption subvolume snapshot write_hint lease write_lease truncate_proc reopen reopen_thread reopen_dev link_empty link_proc \
+	encryption dosflags integrity subvolume snapshot write_hint lease write_lease truncate_proc reopen reopen_thread reopen_dev link_empty link_proc \
 	unlinkat openat tmpfile; do
 	attack "metadata: $a" metadata $a
 done

@@ -353,7 +353,44 @@ static void descriptors(void)
 	close(p[0]), close(p[1]), close(deleted);
 }
 
+#ifndef F_SET_RW_HINT
+#define F_SET_RW_HINT 1036
+#endif
+
+/* What is wrong with the descriptor, and what with the address. */
+static void file_commands(void)
+{
+	static const char *const opened[] = {"o", ".", "/dev/null", "/proc/self/status", "/sys", "none"};
+	static const int how[] = {O_RDONLY, O_PATH};
+	static const unsigned long commands[] = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION};
+	void *const addresses[] = {NULL, (void *)16, (void *)-4096L};
+	int p[2];
+
+	fresh("o", K_FILE);
+	if (pipe(p) < 0)
+		die("pipe");
+	for (size_t i = 0; i <= N(opened) * N(how); i++) {
+		int fd = i == N(opened) * N(how) ? p[0] : (int)x_open(opened[i / 2], how[i % 2], 0);
+
+		say("%s, %#x:", fd == p[0] ? "pipe" : opened[i / 2], how[i % 2]);
+		for (size_t a = 0; a < N(addresses); a++) {
+			/* Of files of others a file system, and the kernel's version, say more. */
+			bool own = i < 4 || fd < 0;
+
+			for (size_t n = 0; n < N(commands) - !own; n++)
+				say(" %#lx", commands[n]), result(ioctl(fd, commands[n], addresses[a]));
+			if (own)
+				say(" hint"), result(fcntl(fd, F_SET_RW_HINT, addresses[a]));
+		}
+		done();
+		if (fd >= 0 && fd != p[0])
+			close(fd);
+	}
+	close(p[0]), close(p[1]);
+}
+
 const struct section attr_sections[] = {
-	{"truncates", truncates}, {"chmods", chmods},		{"chowns", chowns}, {"times", times_section},
-	{"xattrs", xattrs},	  {"descriptors", descriptors}, {NULL, NULL},
+	{"truncates", truncates},	 {"chmods", chmods}, {"chowns", chowns},
+	{"times", times_section},	 {"xattrs", xattrs}, {"descriptors", descriptors},
+	{"filecommands", file_commands}, {NULL, NULL},
 };

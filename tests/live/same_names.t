@@ -3,7 +3,7 @@
 . "$(dirname "$0")/probes.sh"
 build_probes || { echo "Bail out! the probes do not build"; exit 1; }
 
-sections="renames2 links unnamed makes removes trees deep truncates chmods chowns times xattrs descriptors"
+sections="renames2 links unnamed makes removes trees deep truncates chmods chowns times xattrs descriptors filecommands"
 differ probe-raw fast renames $sections
 differ probe fast $sections
 for variant in probe-static probe-musl; do
