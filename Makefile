@@ -222,13 +222,27 @@ valgrind:
 	@$(MAKE) $(PARALLEL) VARIANT=valgrind OUT=$(OUT)/valgrind all $(OUT)/valgrind/cordon-child
 	@VALGRIND_OUT=$(abspath $(OUT)/valgrind) TEST_TIMEOUT=1500 tests/run tests/valgrind/run
 
+# Each step is made, whatever became of those before it. ASAN_T and TSAN_T say which of the live tests and attacks are run under
+# which sanitizer. All takes several times as long as usual, so what has one thread in any case is left out for TSan.
+ASAN_T ?= $(LIVE)
+TSAN_T ?= $(sort $(wildcard tests/attack/*.t)) $(patsubst %,tests/live/%.t,clients dns local names proxy same_inet session)
+SANITIZE := asan-unit tsan-unit asan-live tsan-live
+.PHONY: $(SANITIZE)
+$(SANITIZE): export TEST_TIMEOUT := $(or $(TEST_TIMEOUT),900)
 sanitize: deps
-	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan programs
-	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan all unit-programs
+	@$(MAKE) --keep-going -j1 $(SANITIZE)
+asan-unit:
+	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan unit-programs fuzz-programs
 	@tests/run -j $(J) $(UNIT:$(OUT)/%=$(OUT)/asan/%) $(FUZZ:$(OUT)/%=$(OUT)/asan/%)
-	@tests/run -j $(J) $(UNIT:$(OUT)/%=$(OUT)/tsan/%)
-	CORDON=$(abspath $(OUT)/asan/cordon) tests/run -j $(J) $(or $(T),$(LIVE))
-	CORDON=$(abspath $(OUT)/tsan/cordon) tests/run -j $(J) $(or $(T),$(sort $(wildcard tests/attack/*.t)))
+tsan-unit:
+	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan unit-programs
+	@tests/run -j $(J) $(patsubst $(OUT)/%,$(OUT)/tsan/%,$(filter-out %_random,$(UNIT)))
+asan-live:
+	@$(MAKE) $(PARALLEL) VARIANT=asan OUT=$(OUT)/asan all
+	CORDON=$(abspath $(OUT)/asan/cordon) tests/run -j $(J) $(or $(T),$(ASAN_T))
+tsan-live:
+	@$(MAKE) $(PARALLEL) VARIANT=tsan OUT=$(OUT)/tsan all
+	CORDON=$(abspath $(OUT)/tsan/cordon) tests/run -j $(J) $(or $(T),$(TSAN_T))
 
 FUZZ_TIME ?= 30
 fuzz:

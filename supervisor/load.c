@@ -66,7 +66,7 @@ static char *read_policy(const char *name, size_t *len, struct faults *f)
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	char *buf = NULL;
-	ssize_t n;
+	ssize_t n = 0;
 
 	*len = 0;
 	if (fd < 0 || fstat(fd, &st) < 0) {
