@@ -60,7 +60,7 @@ enum net_special {
 	NET_NOT_LOOPBACK, /* localhost leads elsewhere; never of net_special() */
 };
 
-/* Looks into v4-mapped, v4-compatible, translated, 6to4 and NAT64 forms. own: n addresses of the machine. */
+/* Looks into v4-mapped, v4-compatible, translated, 6to4 and NAT64 forms (of 96 bits). own: n addresses of the machine. */
 enum net_special net_special(const uint8_t addr[16], const uint8_t (*own)[16], size_t n);
 /* "a loopback address", for messages. */
 const char *net_special_name(enum net_special s);

@@ -32,10 +32,12 @@ static const struct {
 	{V6(128, [15] = 1), NET_LOOPBACK},
 	{V4(169, 254, 0, 0, 16), NET_LINK_LOCAL},
 	{V6(10, 0xfe, 0x80), NET_LINK_LOCAL},
+	{V6(10, 0xfe, 0xc0), NET_LINK_LOCAL}, /* site-local, which RFC 3879 took back */
 	{V4(224, 0, 0, 0, 4), NET_MULTICAST},
 	{V6(8, 0xff), NET_MULTICAST},
 	{V4(255, 255, 255, 255, 32), NET_BROADCAST},
 	{V4(240, 0, 0, 0, 4), NET_RESERVED},
+	{V6(32, 0x20, 0x01), NET_RESERVED}, /* Teredo, whose relays unpack IPv4 */
 };
 
 /* Forms of IPv6 addresses that carry an IPv4 address, and where. */
@@ -43,10 +45,11 @@ static const struct {
 	struct host_net net;
 	unsigned at;
 } carriers[] = {
-	{V6(96, 0), 12},		      /* v4-compatible, ::a.b.c.d */
-	{V6(96, [8] = 0xff, 0xff), 12},	      /* translated, ::ffff:0:a.b.c.d */
-	{V6(96, 0x00, 0x64, 0xff, 0x9b), 12}, /* NAT64 */
-	{V6(16, 0x20, 0x02), 2},	      /* 6to4 */
+	{V6(96, 0), 12},			    /* v4-compatible, ::a.b.c.d */
+	{V6(96, [8] = 0xff, 0xff), 12},		    /* translated, ::ffff:0:a.b.c.d */
+	{V6(96, 0x00, 0x64, 0xff, 0x9b), 12},	    /* NAT64 */
+	{V6(48, 0x00, 0x64, 0xff, 0x9b, 0, 1), 12}, /* of a site's own, by prefixes of 96 bits (RFC 8215) */
+	{V6(16, 0x20, 0x02), 2},		    /* 6to4 */
 };
 
 bool net_carries_v4(const uint8_t addr[16], uint8_t v4[16])

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "policy/dns.h"
 #include "policy/inet.h"
 #include "policy/parent.h"
 #include "policy/text.h"
@@ -100,6 +101,26 @@ static void refuse_address(struct client *c, const uint8_t *addr, const struct r
 				    .phrase = denied ? denied->reason : NULL,
 				    .error = "blocked-by-sandbox-runtime",
 				    .text = text});
+}
+
+/* Questions to DNS are answered by the stub, whatever server they are for: the proxy is no way past it. */
+static bool is_for_stub(const struct client *c, const uint8_t addr[16])
+{
+	return c->port == DNS_PORT && !net_allows_dns(c->g->policy, addr);
+}
+
+static void refuse_for_stub(struct client *c, const uint8_t *addr)
+{
+	const struct net_verdict v = {.decision = VERDICT_DENY,
+				      .why = "questions to DNS are answered by cordon unless an allow_ip "
+					     "names the address with port 53"};
+	char text[TEXT_MAX];
+
+	tell(c, addr, &v);
+	net_explain(c->host.text, c->port, &v, text, sizeof(text));
+	refuse(c,
+	       &(struct refusal){
+		       .status = 403, .reply = SOCKS_REFUSED, .error = "blocked-by-allowlist", .text = text});
 }
 
 static enum socks_reply reply_for(int err)
@@ -323,7 +344,13 @@ static void on_resolved(const struct gw_answer *a, void *arg)
 	if (!is_resolved(c, a, "the name was not resolved"))
 		return;
 	for (size_t i = 0; i < a->n; i++)
-		add_address(c, a->addr[i], net_resolved_port(c->g->policy, &c->host, a->addr[i], c->port));
+		if (!is_for_stub(c, a->addr[i]))
+			add_address(c, a->addr[i],
+				    net_resolved_port(c->g->policy, &c->host, a->addr[i], c->port));
+	if (c->dial.n == 0) {
+		refuse_for_stub(c, a->addr[0]);
+		return;
+	}
 	if (a->blocked && c->g->log_only && c->verdict.decision == VERDICT_ALLOW)
 		tell_address(c, a->blocked_addr, a->denied, a->special, text, sizeof(text));
 	else
@@ -385,6 +412,11 @@ void client_reach(struct client *c)
 		return;
 	}
 	c->parent = choose_parent(c);
+	/* Where another proxy's name leads is not known. */
+	if (c->host.is_ip ? is_for_stub(c, c->host.addr) : c->parent && c->port == DNS_PORT) {
+		refuse_for_stub(c, NULL);
+		return;
+	}
 	if (!c->parent && !c->host.is_ip) {
 		c->resolving = true;
 		gw_resolve(c->g, &c->host, c->port, on_resolved, c);

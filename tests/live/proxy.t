@@ -187,6 +187,15 @@ has 'one that leads to loopback' "403 Forbidden blocked-by-sandbox-runtime Conne
 has 'one that leads to an address in deny_domain' '403 not that one blocked-by-sandbox-runtime' inside python3 -c "$get" http://a-198-51-100-9.dns.test/
 has 'one that leads to a server of metadata' '403 Forbidden blocked-by-sandbox-runtime' inside python3 -c "$get" http://to-169-254-169-254.dns.test/
 has 'one that does not exist' '502 Bad Gateway None' inside python3 -c "$get" http://gone.dns.test/
+# Questions to DNS are the stub's to answer.
+policy stub 'proxy_env = yes' 'allow_domain = *.dns.test' "dns_server = 127.0.0.1:$(cat "$work/dns/port")" 'allow_ip = 127.0.0.0/8'
+ini=stub
+for to in 127.0.0.1 "$here_"; do
+	has "no way past the stub to a server of names: $to" "HTTP/1.1 403 Forbidden" inside sh -c "curl -sS -i -p --noproxy '' http://$to:53/ 2>&1"
+	has "it is said: $to" "$to:53 (questions to DNS are answered by cordon unless an allow_ip names the address with port 53)" inside sh -c "curl -sS -i --noproxy '' http://$to:53/ 2>&1"
+done
+policy stub 'proxy_env = yes' 'allow_ip = 127.0.0.1:53'
+has 'one that allow_ip names with port 53 is asked' '502 Bad Gateway' inside curl -sS -i --noproxy '' http://127.0.0.1:53/
 policy parent-name "parent_proxy = http://$here_:$PARENT" 'allow_domain = *.far.test' "dns_server = 127.0.0.1:$(cat "$work/dns/port")"
 ini=parent-name
 has 'another proxy by name, whose address is not checked' 'GET /p HTTP/1.1' inside python3 -c "$get" http://x.far.test/p

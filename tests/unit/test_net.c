@@ -176,7 +176,8 @@ static const struct {
 	{"169.254.1.1", NET_LINK_LOCAL},
 	{"fe80::1", NET_LINK_LOCAL},
 	{"febf::1", NET_LINK_LOCAL},
-	{"fec0::1", NET_ORDINARY},
+	{"fec0::1", NET_LINK_LOCAL},
+	{"ff00::1", NET_MULTICAST},
 	{"224.0.0.1", NET_MULTICAST},
 	{"239.255.255.255", NET_MULTICAST},
 	{"ff02::1", NET_MULTICAST},
@@ -203,8 +204,12 @@ static const struct {
 	{"8.8.8.8", NET_ORDINARY},
 	{"2606:4700::1111", NET_ORDINARY},
 	{"64:ff9b::8.8.8.8", NET_ORDINARY},
-	{"64:ff9b:1::127.0.0.1", NET_ORDINARY},
-	{"2001::127.0.0.1", NET_ORDINARY},
+	{"64:ff9b:1::127.0.0.1", NET_LOOPBACK},
+	{"64:ff9b:1:2:3::169.254.169.254", NET_METADATA},
+	{"64:ff9b:1::8.8.8.8", NET_ORDINARY},
+	{"64:ff9b:2::127.0.0.1", NET_ORDINARY},
+	{"2001::127.0.0.1", NET_RESERVED},
+	{"2001:4860:4860::8888", NET_ORDINARY},
 };
 
 static uint8_t own[2][16];
