@@ -37,13 +37,9 @@ int binding_device(int fd, int family)
 												      : 0;
 }
 
-static bool is_own_listener(uint64_t inode, void *arg)
-{
-	return destination_is_own(arg, inode);
-}
-
 static bool shares_with_stranger(struct sockcall *sc, const struct sockaddr *sa, socklen_t len)
 {
+	const struct inet_own own = destination_own(sc->c->s);
 	socklen_t size = sizeof(int);
 	struct inet_addr a;
 	struct inet_end at;
@@ -55,7 +51,7 @@ static bool shares_with_stranger(struct sockcall *sc, const struct sockaddr *sa,
 		return false;
 	memcpy(at.addr, a.addr, 16);
 	at.port = a.port;
-	return !proctcp_all_own(&at, is_own_listener, sc->c->s);
+	return !proctcp_all_own(&at, &own);
 }
 
 int binding_perform(struct sockcall *sc, const struct sockaddr *sa, socklen_t len,

@@ -86,17 +86,21 @@ static bool try_name(const struct host_name *name, bool refused, void *arg)
 
 /* --- By who listens --- */
 
-bool destination_is_own(struct session *s, uint64_t inode)
+static bool is_own(const struct inet_socket *socket, void *arg)
 {
-	return inode && sockets_kind(s, inode) == SOCKETS_INET;
+	return socket->inode && sockets_is_inet(arg, socket->inode, socket->cookie);
+}
+
+struct inet_own destination_own(struct session *s)
+{
+	return (struct inet_own){is_own, s};
 }
 
 enum inet_answer destination_listener(struct session *s, const struct destination *d, bool *full)
 {
-	uint64_t inode;
-	enum inet_answer a = inetdiag_listener(s->inetdiag, &d->end, &inode, full);
+	const struct inet_own own = destination_own(s);
 
-	return a == INET_SOCKET && !destination_is_own(s, inode) ? INET_UNKNOWN : a;
+	return inetdiag_listener(s->inetdiag, &d->end, &own, full);
 }
 
 /* A port of loopback that is taken and nobody listens at; made when it is needed first. It lives as long as the session. */

@@ -27,8 +27,8 @@ struct destination {
  */
 int destination_find(struct sockcall *sc, struct destination *d);
 
-/* A TCP socket of the session. */
-bool destination_is_own(struct session *s, uint64_t inode);
+/* Sockets of the session. */
+struct inet_own destination_own(struct session *s);
 
 /* Whether a session's own listener is there now. INET_NOBODY: no one listens; INET_UNKNOWN: another, perhaps. */
 enum inet_answer destination_listener(struct session *s, const struct destination *d, bool *full);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "supervisor/caps.h"
+#include "supervisor/inetdiag.h"
 #include "supervisor/landlock.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/probe.h"
@@ -247,6 +248,18 @@ static void report_gateway(struct report *r, const struct probe *p)
 		    why(p->loopback));
 }
 
+static void report_sockets(struct report *r)
+{
+	struct inetdiag *d = inetdiag_new();
+
+	if (d && inetdiag_knows_tcp(d))
+		row(r, "sock_diag", YES, "the kernel tells who listens on this machine");
+	else
+		row(r, "sock_diag", OPTIONAL,
+		    "none (CONFIG_INET_DIAG): /proc/net/tcp is read instead, which takes longer");
+	inetdiag_free(d);
+}
+
 static void report_lockdown(struct report *r)
 {
 	if (lockdown_is_built())
@@ -289,6 +302,7 @@ static void report_probes(struct report *r, const struct probe *p, const struct 
 	report_landlock(r, abi, p->landlock);
 	report_lockdown(r);
 	report_gateway(r, p);
+	report_sockets(r);
 	report_modules(r);
 	report_identity(r, caps);
 	if (!setup_is_one_user())

@@ -148,7 +148,7 @@ static int ask_one(struct inetdiag *d, const struct question *q, struct inet_dia
 }
 
 /* "There is none" is also what a kernel without the module says; a question for all of them tells the two apart. */
-static bool knows_tcp(struct inetdiag *d)
+bool inetdiag_knows_tcp(struct inetdiag *d)
 {
 	const struct inet_end none = {.port = 0};
 	struct question q;
@@ -170,26 +170,29 @@ static bool knows_tcp(struct inetdiag *d)
 	return d->works;
 }
 
-enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, uint64_t *inode, bool *full)
+enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, const struct inet_own *own,
+				   bool *full)
 {
+	struct inet_socket found;
 	struct inet_diag_msg m;
 	struct question q;
 	int n = -1;
 
 	*full = false;
-	if (knows_tcp(d)) {
+	if (inetdiag_knows_tcp(d)) {
 		fill(&q, host_is_v4(to->addr) ? AF_INET : AF_INET6, to, NULL);
 		if (inet_is_loopback(to->addr))
 			q.req.id.idiag_if = d->loopback;
 		n = ask_one(d, &q, &m);
 	}
 	if (n < 0)
-		return proctcp_listener(to, inode);
+		return proctcp_listener(to, own);
 	if (n == 0 || m.idiag_state != TCP_LISTEN)
 		return INET_NOBODY;
-	*inode = m.idiag_inode;
 	*full = m.idiag_rqueue > m.idiag_wqueue;
-	return INET_SOCKET;
+	found.inode = m.idiag_inode;
+	found.cookie = m.id.idiag_cookie[0] | (uint64_t)m.id.idiag_cookie[1] << 32;
+	return own->is(&found, own->arg) ? INET_SOCKET : INET_UNKNOWN;
 }
 
 enum inet_answer inetdiag_connected(struct inetdiag *d, const struct inet_end *here,
@@ -199,7 +202,7 @@ enum inet_answer inetdiag_connected(struct inetdiag *d, const struct inet_end *h
 	struct question q;
 	int n = -1;
 
-	if (knows_tcp(d)) {
+	if (inetdiag_knows_tcp(d)) {
 		fill(&q, host_is_v4(here->addr) ? AF_INET : AF_INET6, here, there);
 		if (inet_is_loopback(here->addr))
 			q.req.id.idiag_if = d->loopback;

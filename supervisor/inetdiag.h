@@ -20,6 +20,9 @@ struct inet_end {
 struct inetdiag *inetdiag_new(void);
 void inetdiag_free(struct inetdiag *d);
 
+/* Whether the kernel answers by NETLINK_SOCK_DIAG. Without it, it is never known that a listener is full. */
+bool inetdiag_knows_tcp(struct inetdiag *d);
+
 /* Whether packets to the address stay on this machine, also when their socket is tied to the device (0: to none). Where the kernel
  * cannot be asked: those to loopback, without a device. */
 bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16], int device);
@@ -27,17 +30,29 @@ bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16], int device);
 /* The loopback device. */
 int inetdiag_loopback(const struct inetdiag *d);
 
-enum inet_answer {
-	INET_NOBODY,
-	INET_SOCKET,  /* *inode: its number; 0 when no process has it */
-	INET_UNKNOWN, /* the kernel does not tell, or there are several that may be meant */
+/* Numbers of inodes come again some day, cookies do not. cookie 0: not known. */
+struct inet_socket {
+	uint64_t inode, cookie;
 };
 
-/* Which socket listens to a connect to this end from this machine. *full: it takes no more connections now. */
-enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, uint64_t *inode,
+/* Whether a socket is one of the session's. */
+struct inet_own {
+	bool (*is)(const struct inet_socket *socket, void *arg);
+	void *arg;
+};
+
+enum inet_answer {
+	INET_NOBODY,
+	INET_SOCKET,
+	INET_UNKNOWN, /* another, or the kernel does not tell */
+};
+
+/* Whether an own socket listens to a connect to this end from this machine. *full: it takes no more connections now. */
+enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, const struct inet_own *own,
 				   bool *full);
 
-/* The other end of a connection within this machine: the socket at `here` that is connected to `there`. */
+/* The other end of a connection within this machine: the socket at `here` that is connected to `there`. *inode: its number; 0 when
+ * no process has it. */
 enum inet_answer inetdiag_connected(struct inetdiag *d, const struct inet_end *here,
 				    const struct inet_end *there, uint64_t *inode);
 

@@ -14,14 +14,14 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(fstat), OWN(read), OWN(close));
 /* Words of 32 bits as the machine has them, in hexadecimal digits: one for IPv4, four for IPv6. */
 static bool parse_addr(const char *hex, uint8_t addr[16])
 {
-	size_t words = strlen(hex) / 8;
+	size_t digits = strlen(hex), words = digits / 8;
 	uint32_t word;
 
+	if (digits != 8 && digits != 32)
+		return false;
 	memset(addr, 0, 16);
 	if (words == 1)
 		addr[10] = addr[11] = 0xff;
-	else if (words != 4)
-		return false;
 	for (size_t i = 0; i < words; i++) {
 		if (sscanf(hex + i * 8, "%8x", &word) != 1)
 			return false;
@@ -33,16 +33,19 @@ static bool parse_addr(const char *hex, uint8_t addr[16])
 /* "sl: local:port remote:port state queues timer retransmits uid timeout inode ..." */
 bool proctcp_parse(const char *line, struct proctcp_line *out)
 {
-	char here[33], there[33];
-	unsigned here_port, there_port;
-	unsigned long long inode;
+	char here[33], there[33], here_port[5], there_port[5], state[3], inode[21];
 
-	if (sscanf(line, " %*u: %32[0-9A-Fa-f]:%4x %32[0-9A-Fa-f]:%4x %2x %*s %*s %*s %*u %*u %llu", here,
-		   &here_port, there, &there_port, &out->state, &inode) != 6)
+	/* Digits alone: numbers would be taken with a sign as well. */
+	if (sscanf(line,
+		   " %*u: %32[0-9A-Fa-f]:%4[0-9A-Fa-f] %32[0-9A-Fa-f]:%4[0-9A-Fa-f] %2[0-9A-Fa-f] %*s %*s "
+		   "%*s %*u"
+		   " %*u %20[0-9]",
+		   here, here_port, there, there_port, state, inode) != 6)
 		return false;
-	out->here.port = (uint16_t)here_port;
-	out->there.port = (uint16_t)there_port;
-	out->inode = inode;
+	out->here.port = (uint16_t)strtoul(here_port, NULL, 16);
+	out->there.port = (uint16_t)strtoul(there_port, NULL, 16);
+	out->state = (unsigned)strtoul(state, NULL, 16);
+	out->inode = strtoull(inode, NULL, 10);
 	return parse_addr(here, out->here.addr) && parse_addr(there, out->there.addr);
 }
 
@@ -86,37 +89,44 @@ static bool each(bool listening, bool (*fn)(const struct proctcp_line *l, void *
 
 struct search {
 	const struct inet_end *here, *there;
-	uint64_t exact, wide; /* inodes */
-	unsigned n_exact, n_wide, n_connected;
-	bool (*own)(uint64_t inode, void *arg);
-	void *arg;
-	bool foreign;
+	const struct inet_own *own;
+	unsigned n[2], n_foreign[2]; /* listeners at all addresses, and at this very one */
+	uint64_t connected;
+	bool found;
 };
 
+static bool is_foreign(const struct search *s, const struct proctcp_line *l)
+{
+	return !s->own->is(&(struct inet_socket){.inode = l->inode}, s->own->arg);
+}
+
+/* One at all addresses of IPv6 may take connects to IPv4 as well, which the list does not say. */
 static bool look_for_listener(const struct proctcp_line *l, void *arg)
 {
 	struct search *s = arg;
+	bool exact = memcmp(l->here.addr, s->here->addr, 16) == 0;
 
 	if (l->state != TCP_LISTEN || l->here.port != s->here->port)
 		return true;
-	if (memcmp(l->here.addr, s->here->addr, 16) == 0) {
-		s->exact = l->inode;
-		s->n_exact++;
-	} else if (inet_is_any(l->here.addr)) {
-		s->wide = l->inode;
-		s->n_wide++;
-	}
+	if (!exact &&
+	    (!inet_is_any(l->here.addr) || (host_is_v4(l->here.addr) && !host_is_v4(s->here->addr))))
+		return true;
+	s->n[exact]++;
+	s->n_foreign[exact] += is_foreign(s, l);
 	return true;
 }
 
-enum inet_answer proctcp_listener(const struct inet_end *to, uint64_t *inode)
+enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_own *own)
 {
-	struct search s = {.here = to};
+	struct search s = {.here = to, .own = own};
+	bool exact;
 
-	if (!each(false, look_for_listener, &s) || s.n_exact > 1 || (s.n_exact == 0 && s.n_wide > 1))
+	if (!each(false, look_for_listener, &s))
 		return INET_UNKNOWN;
-	*inode = s.n_exact ? s.exact : s.wide;
-	return s.n_exact + s.n_wide ? INET_SOCKET : INET_NOBODY;
+	exact = s.n[true] > 0;
+	if (s.n[exact] == 0)
+		return INET_NOBODY;
+	return s.n_foreign[exact] ? INET_UNKNOWN : INET_SOCKET;
 }
 
 static bool look_for_connected(const struct proctcp_line *l, void *arg)
@@ -126,8 +136,8 @@ static bool look_for_connected(const struct proctcp_line *l, void *arg)
 	if (l->state == TCP_LISTEN || l->here.port != s->here->port || l->there.port != s->there->port ||
 	    memcmp(l->here.addr, s->here->addr, 16) != 0 || memcmp(l->there.addr, s->there->addr, 16) != 0)
 		return true;
-	s->exact = l->inode;
-	s->n_connected++;
+	s->connected = l->inode;
+	s->found = true;
 	return false;
 }
 
@@ -137,8 +147,8 @@ enum inet_answer proctcp_connected(const struct inet_end *here, const struct ine
 
 	if (!each(false, look_for_connected, &s))
 		return INET_UNKNOWN;
-	*inode = s.exact;
-	return s.n_connected ? INET_SOCKET : INET_NOBODY;
+	*inode = s.connected;
+	return s.found ? INET_SOCKET : INET_NOBODY;
 }
 
 static bool look_for_foreign(const struct proctcp_line *l, void *arg)
@@ -148,27 +158,32 @@ static bool look_for_foreign(const struct proctcp_line *l, void *arg)
 			memcmp(l->here.addr, s->here->addr, 16) == 0;
 
 	if (l->state == TCP_LISTEN && l->here.port == s->here->port && overlaps)
-		s->foreign = !s->own(l->inode, s->arg);
-	return !s->foreign;
+		s->found = is_foreign(s, l);
+	return !s->found;
 }
 
-bool proctcp_all_own(const struct inet_end *at, bool (*own)(uint64_t inode, void *arg), void *arg)
+bool proctcp_all_own(const struct inet_end *at, const struct inet_own *own)
 {
-	struct search s = {.here = at, .own = own, .arg = arg};
+	struct search s = {.here = at, .own = own};
 
-	return each(false, look_for_foreign, &s) && !s.foreign;
+	return each(false, look_for_foreign, &s) && !s.found;
 }
+
+struct listening {
+	bool (*fn)(uint64_t inode, void *arg);
+	void *arg;
+};
 
 static bool hand_listening(const struct proctcp_line *l, void *arg)
 {
-	struct search *s = arg;
+	struct listening *to = arg;
 
-	return s->own(l->inode, s->arg);
+	return to->fn(l->inode, to->arg);
 }
 
 bool proctcp_each_listening(bool (*fn)(uint64_t inode, void *arg), void *arg)
 {
-	struct search s = {.own = fn, .arg = arg};
+	struct listening to = {fn, arg};
 
-	return each(true, hand_listening, &s);
+	return each(true, hand_listening, &to);
 }

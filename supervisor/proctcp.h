@@ -7,15 +7,15 @@
 
 #include "supervisor/inetdiag.h"
 
-/* As those of inetdiag.h. Of several listeners that may be meant none is named. */
-enum inet_answer proctcp_listener(const struct inet_end *to, uint64_t *inode);
+/* As those of inetdiag.h. Of several listeners that may be meant each has to be own. */
+enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_own *own);
 enum inet_answer proctcp_connected(const struct inet_end *here, const struct inet_end *there,
 				   uint64_t *inode);
 /*
- * Whether each socket that listens at this end, or at an overlapping one (the same port at all addresses), is one of whom
- * own() says so. False also when that cannot be known.
+ * Whether each socket that listens at this end, or at an overlapping one (the same port at all addresses), is own. False
+ * also when that cannot be known.
  */
-bool proctcp_all_own(const struct inet_end *at, bool (*own)(uint64_t inode, void *arg), void *arg);
+bool proctcp_all_own(const struct inet_end *at, const struct inet_own *own);
 
 /* Calls fn for each socket that listens until it returns false. False: a list could not be read. */
 bool proctcp_each_listening(bool (*fn)(uint64_t inode, void *arg), void *arg);

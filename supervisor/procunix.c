@@ -9,27 +9,34 @@
 /* sysinfo: qsort() of glibc asks how much memory there is. */
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN(read), OWN(fstat), OWN(sysinfo));
 
-/* "num: refs proto flags type state inode path". One that waits to be accepted has no inode yet. */
+/* "num: refs proto flags type state inode path" */
+bool procunix_parse(char *line, uint64_t *inode, const char **shown)
+{
+	unsigned long long number;
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%*s %*s %*s %*s %*s %*s %llu%n", &number, &at) != 1 || number == 0)
+		return false;
+	*shown = line + at + (line[at] == ' ');
+	*inode = number;
+	return true;
+}
+
 bool procunix_each(bool (*fn)(uint64_t inode, const char *shown, void *arg), void *arg)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
-	unsigned long long inode;
-	char *line = NULL, *end;
+	const char *shown;
+	char *line = NULL;
 	bool going = true;
 	size_t size = 0;
-	int at;
+	uint64_t inode;
 
 	if (!f)
 		return false;
-	while (going && getline(&line, &size, f) > 0) {
-		at = 0;
-		if (sscanf(line, "%*s %*s %*s %*s %*s %*s %llu%n", &inode, &at) != 1 || inode == 0)
-			continue;
-		end = strchr(line + at, '\n');
-		if (end)
-			*end = '\0';
-		going = fn(inode, line + at + (line[at] == ' '), arg);
-	}
+	while (going && getline(&line, &size, f) > 0)
+		if (procunix_parse(line, &inode, &shown))
+			going = fn(inode, shown, arg);
 	free(line);
 	fclose(f);
 	return true;

@@ -14,6 +14,9 @@
  */
 bool procunix_each(bool (*fn)(uint64_t inode, const char *shown, void *arg), void *arg);
 
+/* A line of the list. *shown ends with the line. False when it is none, or the socket waits to be accepted: then it has no inode yet. */
+bool procunix_parse(char *line, uint64_t *inode, const char **shown);
+
 /* Their inodes at one moment. */
 struct procunix {
 	uint64_t *inodes; /* sorted */

@@ -210,7 +210,8 @@ static void add_kept(struct session *s, int fd)
 	k = sockets_find(s->sockets, st.st_ino);
 	if (k) {
 		k->type = sockets_type_of(fd);
-		k->listens = k->delivered = true;
+		k->delivered = true;
+		sockets_mark_listening(k, fd);
 	}
 	pthread_mutex_unlock(&s->sockets->lock);
 }

@@ -57,6 +57,10 @@ bool sockets_keeps_bound(struct session *s);
 void sockets_note_listening(struct session *s, uint64_t inode);
 bool sockets_listens(struct session *s, uint64_t inode);
 
+/* Whether it is TCP of the session. cookie: the kernel's, by which it is known while it listens even if the number were used
+ * again. 0: not known. */
+bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie);
+
 /* Those that the command is started with (--keep-fd): who listens counts as the session's own. They are borrowed. */
 void sockets_add_kept(struct session *s, const int *fds, size_t n);
 

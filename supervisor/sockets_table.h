@@ -28,6 +28,7 @@ struct sock {
 	bool lost;
 	bool collectable; /* connected, and connect() did not say so yet */
 	bool bound, listens;
+	uint64_t cookie;			/* of TCP that listens, SO_COOKIE; 0: not known */
 	pid_t maker;				/* the thread, which most often is its process's first */
 	bool held;				/* seen in a process, or not to be swept this time */
 	bool listed;				/* the kernel lists it as listening */
@@ -59,6 +60,9 @@ void sockets_drop(struct sockets *t, struct sock *k);
 
 /* SOCK_STREAM, ... */
 int sockets_type_of(int fd);
+
+/* Under t->lock. fd: it, or a duplicate. */
+void sockets_mark_listening(struct sock *k, int fd);
 
 /* How many stand-ins there may be: each is also a descriptor of the gateway's. */
 size_t sockets_room_for_standins(void);

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "supervisor/idset.h"
+#include "supervisor/lockdown.h"
 #include "supervisor/procunix.h"
 #include "supervisor/sockdiag.h"
 #include "supervisor/sockets_table.h"
+
+OWN_CALLS(OWN_SUPERVISOR, OWN(getsockopt));
 
 void sockets_set_name(struct session *s, uint64_t inode, enum sockets_name which, const void *a,
 		      socklen_t len)
@@ -41,19 +44,11 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, vo
 	return has;
 }
 
-enum mark { COLLECTABLE, BOUND, LISTENS };
+enum mark { COLLECTABLE, BOUND };
 
 static bool *mark_of(struct sock *k, enum mark which)
 {
-	switch (which) {
-	case COLLECTABLE:
-		return &k->collectable;
-	case BOUND:
-		return &k->bound;
-	case LISTENS:
-		break;
-	}
-	return &k->listens;
+	return which == BOUND ? &k->bound : &k->collectable;
 }
 
 /* Sets a mark. Returns what it was. */
@@ -104,9 +99,36 @@ bool sockets_keeps_bound(struct session *s)
 	return keeps;
 }
 
+void sockets_mark_listening(struct sock *k, int fd)
+{
+	socklen_t len = sizeof(k->cookie);
+
+	k->listens = true;
+	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &k->cookie, &len) < 0)
+		k->cookie = 0;
+}
+
 void sockets_note_listening(struct session *s, uint64_t inode)
 {
-	set_mark(s, inode, LISTENS, true);
+	struct sock *k;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	if (k)
+		sockets_mark_listening(k, k->fd);
+	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie)
+{
+	struct sock *k;
+	bool is;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	is = k && k->kind == SOCKETS_INET && (!cookie || !k->cookie || cookie == k->cookie);
+	pthread_mutex_unlock(&s->sockets->lock);
+	return is;
 }
 
 bool sockets_listens(struct session *s, uint64_t inode)

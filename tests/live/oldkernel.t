@@ -117,7 +117,8 @@ mem=
 works syncwake vm vm-refused $mem landlock landlock-off landlock-refused vm-refused,landlock vm,landlock-off,syncwake ptrace
 kill $sleeper
 
-for lack in syncwake vm vm-refused $mem landlock vm,landlock-off; do
+same "without NETLINK_SOCK_DIAG doctor names it" optional "$("$old" diag "$CORDON" doctor | awk '/^sock_diag/ { print $2 }')"
+for lack in syncwake vm vm-refused $mem landlock vm,landlock-off diag; do
 	check "without $lack doctor is content" "$old" $lack "$CORDON" doctor
 done
 same "without Landlock core files are off" 0 "$("$old" landlock "$CORDON" bash -c 'ulimit -c')"

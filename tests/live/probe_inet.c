@@ -72,6 +72,16 @@ static int listener(const char *text, int backlog)
 	return s;
 }
 
+static void reach(const char *text, int port)
+{
+	union addr a;
+	socklen_t len = address(&a, text, port);
+	int c = socket(a.sa.sa_family, SOCK_STREAM, 0);
+
+	say("connect %s", text), result(connect(c, &a.sa, len)), done();
+	close(c);
+}
+
 static bool has_v6(void)
 {
 	union addr a;
@@ -241,9 +251,38 @@ static void binds(void)
 	}
 }
 
+/* Listeners beside each other: of one port at all addresses of each family, and several of one address. */
+static void beside(void)
+{
+	int l[3], on = 1, port = 0;
+	union addr a;
+	socklen_t len;
+
+	if (has_v6()) {
+		l[0] = listener("0.0.0.0", 5), port = port_of(l[0]);
+		l[1] = socket(AF_INET6, SOCK_STREAM, 0), len = address(&a, "::", port);
+		setsockopt(l[1], IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+		say("the other family: bind"), result(bind(l[1], &a.sa, len));
+		say(" listen"), result(listen(l[1], 5)), done();
+		reach("127.0.0.1", port), reach("::1", port);
+		close(l[0]), close(l[1]);
+	}
+	for (size_t i = 0; i < N(l); i++) {
+		l[i] = socket(AF_INET, SOCK_STREAM, 0), len = address(&a, "127.0.0.1", i ? port : 0);
+		setsockopt(l[i], SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+		say("shared: bind"), result(bind(l[i], &a.sa, len));
+		say(" listen"), result(listen(l[i], 20)), done();
+		port = port_of(l[i]);
+	}
+	for (int i = 0; i < 8; i++)
+		reach("127.0.0.1", port);
+	for (size_t i = 0; i < N(l); i++)
+		close(l[i]);
+}
+
 static void inet(void)
 {
-	talks(), odd_addresses(), again(), binds();
+	talks(), odd_addresses(), again(), binds(), beside();
 }
 
 /* --- What waits: towards a listener that takes no more --- */

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,8 @@ static const struct lack {
 	 "built in but not booted with it"},
 	{"landlock-refused", SYS_landlock_create_ruleset, -1, 0, 0, EPERM, "Docker before 20.10.18"},
 	{"landlock-stuck", SYS_landlock_restrict_self, -1, 0, 0, E2BIG, "sixteen domains above"},
+	{"diag", SYS_socket, 2, ~0U, NETLINK_SOCK_DIAG, EPROTONOSUPPORT,
+	 "without CONFIG_INET_DIAG, or netlink is filtered"},
 	{"ptrace", SYS_ptrace, -1, 0, 0, EPERM, "Docker 18.09"},
 };
 #define N_LACKS (sizeof(lacks) / sizeof(*lacks))

@@ -203,6 +203,24 @@ static void test_held(void **state)
 	setrlimit(RLIMIT_NOFILE, &was);
 }
 
+/* A number that was used again is not the listener that had it. */
+static void test_number_used_again(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), kept = dup(fd);
+	uint64_t inode = inode_of(fd), cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	(void)state;
+	assert_int_equal(sockets_add(&session, SOCKETS_INET, kept, 1), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	sockets_note_listening(&session, inode);
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len), 0);
+	assert_true(sockets_is_inet(&session, inode, cookie));
+	assert_false(sockets_is_inet(&session, inode, cookie + 1));
+	assert_true(sockets_is_inet(&session, inode, 0)); /* where the kernel tells numbers alone */
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_beside_a_shut_process),
 		cmocka_unit_test(test_of_a_shut_process),
 		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_number_used_again),
 	};
 	struct caps caps;
 
