@@ -5,7 +5,7 @@
 . "$(dirname "$0")/work_lib.sh"
 
 work 'process substitution, here documents, redirections' <<'EOF'
-diff <(seq 3) <(seq 4); seq 5 | tee >(wc -l >n) >(head -1 >h) >/dev/null; sleep 0.1; cat n h
+diff <(seq 3) <(seq 4); seq 5 | tee >(wc -l >n) >(head -1 >h) >/dev/null; until [ -s n ] && [ -s h ]; do sleep 0.01; done; cat n h
 paste <(seq 3) <(seq 4 6) <(seq 7 9); while read -r a; do echo "[$a]"; done < <(printf 'a\nb\n')
 cat <<X; cat <<'Y'; cat <<<"word"
 $((1 + 1))
@@ -36,8 +36,8 @@ work 'FIFOs and locks' flock mkfifo <<'EOF'
 mkfifo p q; cat p >out & echo through >p; wait; cat out; (cat <q | tr a-z A-Z >up) & (echo low >q); wait; cat up
 (for i in 1 2 3; do echo $i; done >p) & while read -r x; do echo "r$x"; done <p; wait
 exec 3<>p; echo both >&3; read -r l <&3; echo "$l"; exec 3>&-; rm p q; mkfifo -m 600 r; stat -c '%F %a' r; rm r
-(flock 9; echo a >>log; sleep 0.1; echo b >>log) 9>lock & sleep 0.03; (flock 9; echo c >>log) 9>lock; wait; cat log
-flock -n lock -c 'echo got; flock -n lock echo never || echo busy'; timeout 0.1 sh -c 'cat p2 2>/dev/null; mkfifo p2; cat p2'; echo $?
+(flock 9; echo a >>log; sleep 0.1; echo b >>log) 9>lock & until [ -s log ]; do sleep 0.01; done; (flock 9; echo c >>log) 9>lock; wait; cat log
+flock -n lock -c 'echo got; flock -n lock echo never || echo busy'; timeout 1 sh -c 'cat p2 2>/dev/null; mkfifo p2; cat p2'; echo $?
 flock -s lock true; flock -w 1 lock true; echo $?
 EOF
 
