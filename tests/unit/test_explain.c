@@ -134,6 +134,8 @@ static void done_all_the_same(void **state)
 			    "write /x would be refused: no rule");
 	assert_string_equal(policy_say_would("a signal was refused", buf, sizeof(buf)),
 			    "a signal would be refused");
+	assert_string_equal(policy_say_would("Connection blocked by network policy: x", buf, sizeof(buf)),
+			    "Connection would be blocked by network policy: x");
 	assert_string_equal(policy_say_would("x", buf, sizeof(buf)), "x");
 	policy_say_would("write /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa refused: no rule at all covers it",
 			 buf, sizeof(buf));
