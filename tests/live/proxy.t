@@ -174,7 +174,7 @@ kill $sleeper
 wait $sleeper 2>/dev/null
 
 # --- Where names lead ---
-here_=to-127-0-0-1.dns.test
+here_='to-127-0-0-1.dns.test'
 policy dns 'proxy_env = yes' 'allow_domain = *.dns.test' "dns_server = 127.0.0.1:$(cat "$work/dns/port")" "allow_ip = 127.0.0.1:$WEB" \
 	'deny_domain = 198.51.100.9' 'deny_reason = 198.51.100.9 not that one'
 ini=dns
