@@ -24,8 +24,9 @@ prepare_trees() {
 	local tree
 	for tree; do
 		mkdir "$tree/small" "$tree/few" "$tree/turns"
-		mount -t tmpfs -o size=64k other "$tree/small" && mount -t tmpfs -o nr_inodes=12 other "$tree/few" &&
-			mount -t tmpfs other "$tree/turns" || { echo 'Bail out! cannot mount'; exit 1; }
+		mount -t tmpfs -o size=64k,mode=777 other "$tree/small" &&
+			mount -t tmpfs -o nr_inodes=12,mode=777 other "$tree/few" &&
+			mount -t tmpfs -o mode=777 other "$tree/turns" && chmod 777 "$tree" || { echo 'Bail out! cannot mount'; exit 1; }
 		turn "$tree" &
 		turners+=($!)
 	done
@@ -38,5 +39,14 @@ release_trees() {
 }
 differ probe fast fulls
 differ probe-raw reads fulls
+run_as=(setpriv --reuid=1000 --regid=1000 --clear-groups)
+if "${run_as[@]}" "$LIVE_BUILD/probe" sections >/dev/null 2>&1; then
+	mkdir "$work/user" && chown 1000 "$work/user"
+	audit=$work/user/audit
+	rm -f "$work/outside".*
+	differ probe reads fulls
+else
+	skip 'an ordinary user' 'the probe is where others cannot reach it'
+fi
 release_trees "$work/n" "$work/c"
 finish
