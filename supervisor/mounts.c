@@ -17,6 +17,7 @@ struct mount {
 	bool proc;   /* a procfs */
 	bool mqueue; /* the file system of POSIX message queues */
 	bool hides;  /* a procfs without what the looker may not trace */
+	bool served; /* by a process or another machine, which may take its time */
 	char *root;  /* path within the file system */
 	char *point; /* where it is mounted */
 };
@@ -62,6 +63,18 @@ static bool has_hidepid(const char *line)
 	return options && strstr(options, "hidepid=");
 }
 
+/* type: " - TYPE SOURCE OPTIONS" */
+static bool is_served(const char *type)
+{
+	/* With what follows them: fuse.sshfs, fuseblk, nfs4. */
+	static const char *const types[] = {"fuse", "nfs", "cifs", "smb3", "9p", "ceph", "afs", "virtiofs"};
+
+	for (size_t i = 0; type && i < sizeof(types) / sizeof(*types); i++)
+		if (strncmp(type + 3, types[i], strlen(types[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool parse_line(char *line, struct mount *m)
 {
 	const char *type = strstr(line, " - ");
@@ -73,6 +86,7 @@ static bool parse_line(char *line, struct mount *m)
 	m->proc = type && strncmp(type + 3, "proc ", 5) == 0;
 	m->mqueue = type && strncmp(type + 3, "mqueue ", 7) == 0;
 	m->hides = m->proc && has_hidepid(line);
+	m->served = is_served(type);
 	strtok_r(line, " \n", &save);
 	strtok_r(NULL, " \n", &save);
 	strtok_r(NULL, " \n", &save);
@@ -184,6 +198,18 @@ static const struct mount *mount_of(const struct mounts *m, const char *path)
 			best = x;
 	}
 	return best;
+}
+
+bool mounts_is_served(struct mounts *m, uint64_t id)
+{
+	const struct mount *x;
+	bool served;
+
+	pthread_rwlock_rdlock(&m->lock);
+	x = find(m, id);
+	served = x && x->served;
+	pthread_rwlock_unlock(&m->lock);
+	return served;
 }
 
 bool mounts_hides_processes(struct mounts *m)

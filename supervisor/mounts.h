@@ -29,6 +29,9 @@ enum mount_kind mounts_look(struct mounts *m, uint64_t id, const char *name, cha
 /* True for the device number of a procfs of this namespace. */
 bool mounts_is_proc(struct mounts *m, dev_t dev);
 
+/* True for the mount of a file system that a process or another machine serves (FUSE, NFS and their kin). */
+bool mounts_is_served(struct mounts *m, uint64_t id);
+
 /* True when /proc is mounted with hidepid: then processes of other users cannot be looked at. */
 bool mounts_hides_processes(struct mounts *m);
 

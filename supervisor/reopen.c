@@ -8,6 +8,7 @@
 #include "supervisor/device.h"
 #include "supervisor/execs.h"
 #include "supervisor/lockdown.h"
+#include "supervisor/mounts.h"
 #include "supervisor/usertty.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(openat), OWN(close), OWN_IF(fcntl, ARG_IS(1, F_SETFL)));
@@ -50,20 +51,21 @@ static int open_file(struct call *c, const struct object *o, int flags)
 
 int reopen(struct call *c, const struct object *o, int flags, enum crew_wake *wake)
 {
-	bool file = S_ISREG(o->st.stx_mode);
+	bool waits = is_waited_for(o), served = !waits && mounts_is_served(c->s->mounts, o->st.stx_mnt_id);
 	int fd;
 
 	*wake = CREW_DONE;
-	if ((flags & O_NONBLOCK) || (!file && !is_waited_for(o)))
+	if (!served && ((flags & O_NONBLOCK) || !(waits || S_ISREG(o->st.stx_mode))))
 		return execs_open(c, o, flags, open_pin);
-	if (file) {
+	if (!served && !waits) {
 		fd = open_file(c, o, flags);
 		if (fd != -EAGAIN)
 			return fd;
-		crew_linger_begin(c);
-	} else if (!crew_block_begin(c)) {
-		return -EAGAIN;
 	}
+	if (!waits)
+		crew_linger_begin(c);
+	else if (!crew_block_begin(c))
+		return -EAGAIN;
 	fd = execs_open(c, o, flags, open_pin);
 	*wake = crew_block_end(c);
 	return fd;

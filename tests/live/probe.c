@@ -37,8 +37,7 @@ void nap_ms(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* The line being made. */
-static char line[65536];
+static char line[65536]; /* being made */
 static size_t line_len;
 
 static void add(const char *p, size_t n)
@@ -445,7 +444,8 @@ static const struct section *const all[] = {
 	ident_sections,	  ipc_sections,	    magic_sections,  term_sections,	share_sections,
 	special_sections, resolve_sections, notice_sections, exec_sections,	ground_sections,
 	wait_sections,	  vm_sections,	    inet_sections,   datagram_sections, held_sections,
-	beside_sections,  full_sections,    arch_sections,   sticky_sections,	signal_sections};
+	beside_sections,  full_sections,    arch_sections,   sticky_sections,	signal_sections,
+	served_sections};
 
 static int run(const char *name)
 {

@@ -86,7 +86,7 @@ extern const struct section look_sections[], open_sections[], path_sections[], n
 	share_sections[], special_sections[], resolve_sections[], notice_sections[], exec_sections[],
 	ground_sections[], wait_sections[], vm_sections[], inet_sections[], datagram_sections[],
 	held_sections[], beside_sections[], full_sections[], arch_sections[], sticky_sections[],
-	signal_sections[];
+	signal_sections[], served_sections[];
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
 
