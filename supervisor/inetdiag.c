@@ -186,7 +186,7 @@ enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to
 		n = ask_one(d, &q, &m);
 	}
 	if (n < 0)
-		return proctcp_listener(to, own);
+		return proctcp_listener(to, own, full);
 	if (n == 0 || m.idiag_state != TCP_LISTEN)
 		return INET_NOBODY;
 	*full = m.idiag_rqueue > m.idiag_wqueue;

@@ -20,7 +20,7 @@ struct inet_end {
 struct inetdiag *inetdiag_new(void);
 void inetdiag_free(struct inetdiag *d);
 
-/* Whether the kernel answers by NETLINK_SOCK_DIAG. Without it, it is never known that a listener is full. */
+/* Whether the kernel answers by NETLINK_SOCK_DIAG. */
 bool inetdiag_knows_tcp(struct inetdiag *d);
 
 /* Whether packets to the address stay on this machine, also when their socket is tied to the device (0: to none). Where the kernel
@@ -38,6 +38,7 @@ struct inet_socket {
 /* Whether a socket is one of the session's. */
 struct inet_own {
 	bool (*is)(const struct inet_socket *socket, void *arg);
+	uint32_t (*backlog)(uint64_t inode, void *arg); /* of one that is */
 	void *arg;
 };
 

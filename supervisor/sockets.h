@@ -61,6 +61,9 @@ bool sockets_listens(struct session *s, uint64_t inode);
  * again. 0: not known. */
 bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie);
 
+/* How many connections may wait at one that listens; one more is taken. UINT32_MAX: not known. */
+uint32_t sockets_backlog(struct session *s, uint64_t inode);
+
 /* Those that the command is started with (--keep-fd): who listens counts as the session's own. They are borrowed. */
 void sockets_add_kept(struct session *s, const int *fds, size_t n);
 

@@ -212,11 +212,12 @@ static void test_number_used_again(void **state)
 
 	(void)state;
 	assert_int_equal(sockets_add(&session, SOCKETS_INET, kept, 1), 0);
-	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(listen(fd, 3), 0);
 	sockets_note_listening(&session, inode);
 	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len), 0);
 	assert_true(sockets_is_inet(&session, inode, cookie));
 	assert_false(sockets_is_inet(&session, inode, cookie + 1));
+	assert_int_equal(sockets_backlog(&session, inode), 3);
 	assert_true(sockets_is_inet(&session, inode, 0)); /* where the kernel tells numbers alone */
 	close(fd);
 }
