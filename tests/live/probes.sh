@@ -58,6 +58,14 @@ differ() {
 		fi
 	done
 }
+# others POLICY SECTIONS MORE: the same by the builds without a loader; more of it, which takes long, where $CI_ALL asks for all.
+others() {
+	local variant
+	for variant in probe-static probe-musl; do
+		# shellcheck disable=SC2086 # lists
+		has "$variant" && differ "$variant" "$1" $2 ${CI_ALL:+$3}
+	done
+}
 # What a test mounts in fresh trees, and takes away again.
 prepare_trees() { :; }
 release_trees() { :; }

@@ -8,7 +8,5 @@ differ probe fast $sections
 differ probe-raw fast open dirfds limits
 differ probe-raw reads openat $sections
 differ probe hide limits
-for variant in probe-static probe-musl; do
-	has "$variant" && differ "$variant" fast args names addresses dirfds modes denied limits
-done
+others fast 'args names addresses dirfds modes denied limits' 'open openat openat2'
 finish

@@ -14,7 +14,5 @@ more="binds sockets fifos procfd standard procself procentries threadcwds vforks
 [[ $sections != *identity* ]] || more+=" identity"
 differ probe fast $sections
 differ probe-raw reads $sections
-for variant in probe-static probe-musl; do
-	has "$variant" && differ "$variant" fast $more
-done
+others fast "$more" 'fifosignals fifopairs devices threaddirs killed tracing vmreads groups'
 finish
