@@ -292,4 +292,40 @@ static void fulls(void)
 	becomes_read_only();
 }
 
-const struct section full_sections[] = {{"unixwaits", unix_waits}, {"fulls", fulls}, {NULL, NULL}};
+/* ../quota gives each user some blocks and files. Root may have more. */
+static void fill_quota(void *arg)
+{
+	char block[4096], name[32];
+	int fd, n = 0;
+
+	(void)arg;
+	if (is_root &&
+	    (syscall(SYS_setresgid, 1234, 1234, 1234) < 0 || syscall(SYS_setresuid, 1234, 1234, 1234) < 0))
+		die("setresuid");
+	fd = (int)x_open("../quota/own", O_WRONLY | O_CREAT, 0600);
+	memset(block, 'b', sizeof(block));
+	while (n < 100 && write(fd, block, sizeof(block)) == sizeof(block))
+		n++;
+	say("%d blocks, then %s", n, errno_name(errno)), done();
+	for (n = 0; n < 100; n++) {
+		snprintf(name, sizeof(name), "../quota/n%d", n);
+		if (x_mknod(name, S_IFREG | 0600, 0) < 0)
+			break;
+	}
+	say("%d files, then %s", n, errno_name(errno)), done();
+	say("open"), result(x_open("../quota/x", O_WRONLY | O_CREAT, 0600)), say(" mkdir"),
+		result(x_mkdir("../quota/d", 0700)), say(" symlink"), result(x_symlink("t", "../quota/l")),
+		done();
+	say("link"), result(x_link("../quota/own", "../quota/h")), say(" rename"),
+		result(x_rename("../quota/own", "../quota/r")), say(" truncate"),
+		result(x_truncate("../quota/r", 1)), say(" unlink"), result(x_unlink("../quota/r")), done();
+	close(fd);
+}
+
+static void quotas(void)
+{
+	in_child(fill_quota, NULL);
+}
+
+const struct section full_sections[] = {
+	{"unixwaits", unix_waits}, {"fulls", fulls}, {"quotas", quotas}, {NULL, NULL}};

@@ -19,7 +19,7 @@ turn() {
 	done
 	mount -o remount,ro "$1/turns" 2>/dev/null && : >"$1/turned"
 }
-turners=()
+turners=() with=''
 prepare_trees() {
 	local tree
 	for tree; do
@@ -27,6 +27,7 @@ prepare_trees() {
 		mount -t tmpfs -o size=64k,mode=777 other "$tree/small" &&
 			mount -t tmpfs -o nr_inodes=12,mode=777 other "$tree/few" &&
 			mount -t tmpfs -o mode=777 other "$tree/turns" && chmod 777 "$tree" || { echo 'Bail out! cannot mount'; exit 1; }
+		[ -z "$with" ] || { mkdir "$tree/quota" && mount -t tmpfs -o "$with" other "$tree/quota"; } || { echo 'Bail out! cannot mount'; exit 1; }
 		turn "$tree" &
 		turners+=($!)
 	done
@@ -35,7 +36,7 @@ release_trees() {
 	local tree
 	{ [ ${#turners[@]} = 0 ] || { kill "${turners[@]}"; wait "${turners[@]}"; }; } 2>/dev/null
 	turners=()
-	for tree; do umount "$tree/small" "$tree/few" "$tree/turns" 2>/dev/null; done
+	for tree; do umount "$tree/small" "$tree/few" "$tree/turns" "$tree/quota" 2>/dev/null; done
 }
 differ probe fast fulls
 differ probe-raw reads fulls
@@ -49,4 +50,19 @@ else
 	skip 'an ordinary user' 'the probe is where others cannot reach it'
 fi
 release_trees "$work/n" "$work/c"
+
+# Quotas that need no tools: those of tmpfs.
+run_as=() audit=$work/audit
+with='usrquota,usrquota_block_hardlimit=64k,usrquota_inode_hardlimit=12,mode=1777'
+mkdir "$work/try"
+if ! is_root; then
+	skip quotas 'needs root'
+elif mount -t tmpfs -o "$with" other "$work/try" 2>/dev/null; then
+	umount "$work/try"
+	differ probe fast quotas
+	differ probe-raw reads quotas
+	release_trees "$work/n" "$work/c"
+else
+	skip quotas 'this kernel has no quotas of tmpfs (Linux 6.6, CONFIG_TMPFS_QUOTA)'
+fi
 finish
