@@ -149,22 +149,22 @@ prefix=()
 # machine that is slow gets more workers, with what each needs.
 fresh
 write_policy
-mkfifo "$work/step"
+mkfifo "$work/first" "$work/second" # a reader of one alone could still have it open when the next is waited for
 # shellcheck disable=SC2016
 "$CORDON" -q -p "$work/policy.ini" -a "$work/audit.json" -- bash -c '
-	"$0" busy 4000; read -r _ <"$1/step"; "$0" busy 100000; read -r _ <"$1/step"' "$build/load" "$work" &
+	"$0" busy 4000; read -r _ <"$1/first"; "$0" busy 100000; read -r _ <"$1/second"' "$build/load" "$work" &
 front=$!
-measure() {
+measure() { # measure FIFO
 	local supervisor
-	exec 9>"$work/step" # waits for the reader
+	exec 9>"$work/$1" # waits for the reader
 	read -r supervisor _ <"/proc/$front/task/$front/children"
 	awk '/^VmRSS|^FDSize|^Threads/ {print $2}' "/proc/$supervisor/status"
 	stat -Lc %s "/proc/$supervisor/fd" 2>/dev/null
 	echo >&9
 	exec 9>&-
 }
-first=$(measure)
-second=$(measure)
+first=$(measure first)
+second=$(measure second)
 wait $front
 read -rd '' _ rss1 threads1 fds1 <<<"$first"
 read -rd '' size2 rss2 threads2 fds2 <<<"$second"
