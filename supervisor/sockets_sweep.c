@@ -17,7 +17,8 @@ struct sweep {
 	struct sockets *t;
 	struct procunix live; /* read when it is needed first */
 	bool has_live, has_listening;
-	bool unsure; /* some process could not be looked at, or descriptors wait */
+	bool unsure;		    /* some process could not be looked at, or descriptors wait */
+	size_t missed, missed_kept; /* what the next sweep may drop; of it, with a duplicate */
 };
 
 static const struct procunix *unix_list(struct sweep *w)
@@ -134,23 +135,24 @@ static bool is_doubtful(const struct sweep *w, const struct sock *k)
 	return w->unsure;
 }
 
-/* True: the next sweep may drop more. */
-static bool drop_missed(const struct sweep *w)
+static void drop_missed(struct sweep *w)
 {
 	struct sock *k, *next;
-	bool more = false;
 
 	HASH_ITER(hh, w->t->table, k, next)
 	{
 		k->doubtful = !k->held && is_doubtful(w, k);
 		if (k->held)
 			k->misses = 0;
-		else if (!k->doubtful && ++k->misses >= MISSES)
+		if (k->held || k->doubtful)
+			continue;
+		if (++k->misses >= MISSES) {
 			sockets_drop(w->t, k);
-		else
-			more |= !k->doubtful;
+		} else {
+			w->missed++;
+			w->missed_kept += k->fd >= 0;
+		}
 	}
-	return more;
 }
 
 static bool are_too_many(const struct sockets *t, const struct sock *k)
@@ -176,10 +178,10 @@ static void drop_doubtful(struct sockets *t, bool hidden)
 	}
 }
 
-/* Seldom enough for what is left to be worth it. */
-static size_t next_sweep(size_t left, size_t first)
+/* Seldom enough for what is held to be worth it; what was missed comes on top, so that it does not grow from sweep to sweep. */
+static size_t next_sweep(size_t left, size_t missed, size_t first)
 {
-	size_t at = left * 2 > first ? left * 2 : first;
+	size_t held = left - missed, at = missed + (held * 2 > first ? held * 2 : first);
 
 	return at > SOCKETS_MAX ? SOCKETS_MAX : at;
 }
@@ -190,21 +192,20 @@ static bool sweep(struct session *s)
 	static const struct sockheld told = {mark_held, mark_in_flight, mark_hidden};
 	struct sockets *t = s->sockets;
 	struct sweep w = {.t = t};
-	bool more;
 
 	begin(t);
 	if (!sockheld_each(s, &told, &w))
 		w.unsure = true;
 	read_lists(&w);
 	pthread_mutex_lock(&t->lock);
-	more = drop_missed(&w);
+	drop_missed(&w);
 	drop_doubtful(t, false);
 	drop_doubtful(t, true);
-	t->sweep_at = next_sweep(t->count, SOCKETS_FIRST_SWEEP);
-	t->sweep_at_kept = next_sweep(t->kept, SOCKETS_FIRST_SWEEP_KEPT);
+	t->sweep_at = next_sweep(t->count, w.missed, SOCKETS_FIRST_SWEEP);
+	t->sweep_at_kept = next_sweep(t->kept, w.missed_kept, SOCKETS_FIRST_SWEEP_KEPT);
 	pthread_mutex_unlock(&t->lock);
 	procunix_free(&w.live);
-	return more;
+	return w.missed > 0;
 }
 
 /* One at a time: two would take each other's marks away. */
