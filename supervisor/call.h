@@ -55,6 +55,8 @@ void call_result(struct call *c, int rc);
 /* Gives the caller a duplicate of fd; closes fd. Answers with the kernel's errno when that cannot be. Returns the number
  * that the caller got, or -errno. */
 int call_fd(struct call *c, int fd, bool cloexec);
+/* The same, and fd stays open: it must not be closed by others meanwhile. */
+int call_fd_kept(struct call *c, int fd, bool cloexec);
 /* The same at that number, which the caller has free; at any when it is -1 or the caller may not have it. */
 int call_fd_at(struct call *c, int fd, int number, bool cloexec);
 /*

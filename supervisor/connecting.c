@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/in6.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -16,16 +15,16 @@
 #include "supervisor/crew.h"
 #include "supervisor/flights.h"
 #include "supervisor/gateway.h"
+#include "supervisor/heldback.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/pending.h"
 #include "supervisor/refusal.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(connect), OWN(shutdown), OWN(getsockname), OWN(getsockopt), OWN(close),
-	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IP), ARG_IS(2, IP_MINTTL)),
-	  OWN_IF(setsockopt, ARG_IS(1, IPPROTO_IPV6), ARG_IS(2, IPV6_MINHOPCOUNT)),
 	  OWN_IF(fcntl, ARG_IS(1, F_GETFL)), OWN_IF(fcntl, ARG_IS(1, F_SETFL)));
 
-#define RETRY_MS 20
+/* How often it is looked whether a listener is still there. */
+#define LOOK_MS 20
 
 /* --- One attempt --- */
 
@@ -38,10 +37,8 @@ static int state_of(int fd)
 	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ? TCP_CLOSE : info.tcpi_state;
 }
 
-static bool is_connected(int fd)
+static bool is_connected(int state)
 {
-	int state = state_of(fd);
-
 	return state != TCP_CLOSE && state != TCP_SYN_SENT && state != TCP_SYN_RECV;
 }
 
@@ -93,95 +90,85 @@ static void announce(struct session *s, int fd)
 
 /* --- Towards the session's own listeners --- */
 
-/*
- * Who listens was looked at just before, and is looked at again just after. But the kernel sends a request again that a full
- * listener did not take, seconds later, when another may listen there. So no answer is let in from then on, and the
- * supervisor tries anew by itself when there is room: looks, connects, looks. What keeps answers out is a least "time to
- * live" that no packet of an ordinary listener has; programs cannot set it (sysc/static.c).
- */
-static bool set_least_ttl(int fd, int ttl)
-{
-	bool set = setsockopt(fd, IPPROTO_IP, IP_MINTTL, &ttl, sizeof(ttl)) == 0;
-	int family = 0;
-	socklen_t len = sizeof(family);
-
-	/* A socket of IPv6 may be connected by IPv4. */
-	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
-	if (family == AF_INET6)
-		set &= setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &ttl, sizeof(ttl)) == 0;
-	return set;
-}
-
-static bool hold_back(int fd)
-{
-	return set_least_ttl(fd, 255);
-}
-
-static void let_in(int fd)
-{
-	set_least_ttl(fd, 0);
-}
-
-static void give_up(int fd)
+static void give_up(struct flight *f)
 {
 	const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-	connect(fd, &none, sizeof(none));
+	connect(f->fd, &none, sizeof(none));
 }
 
-/* After an attempt. False: somebody else was reached, who is left at once. */
-static bool check_own(struct flight *f)
+/*
+ * Who listens was looked at just before, and is looked at again just after. But the kernel sends a request again that a full
+ * listener did not take, seconds later, when another may listen there, and who polls the socket could send before it is
+ * looked at. So from then on only listeners of sessions are let in.
+ */
+static bool hold_back(struct flight *f)
 {
-	if (is_connected(f->fd)) {
-		if (destination_holds(f->s, &f->d, f->fd))
-			return true;
-		shutdown(f->fd, SHUT_RDWR);
-		return false;
-	}
-	if (state_of(f->fd) != TCP_SYN_SENT)
+	sockets_note_held_back(f->s, f->inode, true);
+	f->look_at = clock_ms() + LOOK_MS;
+	if (heldback_begin(f->fd, f->d.family))
 		return true;
-	if (!hold_back(f->fd)) {
-		give_up(f->fd);
-		return false;
-	}
-	if (is_connected(f->fd)) { /* in the last moment */
-		let_in(f->fd);
-		return check_own(f);
-	}
-	f->held_back = true;
-	f->retry_at = clock_ms() + RETRY_MS;
-	return true;
+	give_up(f);
+	return false;
 }
 
-void connecting_retry(struct flight *f)
+void connecting_let_in(struct session *s, uint64_t inode, int fd)
 {
-	bool full, waits = false;
-	enum inet_answer a = destination_listener(f->s, &f->d, &full);
+	if (sockets_note_held_back(s, inode, false))
+		heldback_end(fd, sockets_family(s, inode));
+}
 
-	if (state_of(f->fd) != TCP_SYN_SENT) { /* another call on it was successful */
-		f->held_back = false;
+/* One that failed may still be held back. Not one in flight, which another call on it began. */
+static void begin_anew(struct flight *f)
+{
+	if (!sockets_note_held_back(f->s, f->inode, false))
 		return;
-	}
-	if (a == INET_SOCKET && full) {
-		f->retry_at = clock_ms() + RETRY_MS;
+	if (state_of(f->fd) == TCP_CLOSE)
+		heldback_end(f->fd, f->d.family);
+	else
+		sockets_note_held_back(f->s, f->inode, true);
+}
+
+/* Nobody is left there, or another: the kernel refuses it. */
+void connecting_look(struct flight *f)
+{
+	bool waits;
+
+	f->look_at = clock_ms() + LOOK_MS;
+	if (state_of(f->fd) != TCP_SYN_SENT || destination_listener(f->s, &f->d) == INET_SOCKET)
 		return;
-	}
-	let_in(f->fd);
-	f->held_back = false;
-	give_up(f->fd);
-	if (a != INET_SOCKET) { /* nobody is left there, or another: the kernel refuses it */
-		f->d.own = false;
-		f->d.len = destination_refuses(&f->d, &f->d.to);
-	}
+	give_up(f);
+	connecting_let_in(f->s, f->inode, f->fd);
+	f->look_at = 0;
+	f->d.own = false;
+	f->d.len = destination_refuses(&f->d, &f->d.to);
 	connect_bound(f->fd, &f->d, &waits);
-	if (f->d.own)
-		check_own(f);
+}
+
+enum reached { STRANGER, NOBODY, IN_FLIGHT, CONNECTED };
+
+/* After an attempt, of which rc came. Who is reached and a stranger is left at once. */
+static enum reached look(struct flight *f, int rc)
+{
+	int state = rc == 0 ? TCP_ESTABLISHED : state_of(f->fd);
+
+	if (is_connected(state)) {
+		if (!f->d.own || destination_holds(f->s, &f->d, f->fd))
+			return CONNECTED;
+		shutdown(f->fd, SHUT_RDWR);
+		return STRANGER;
+	}
+	if (state != TCP_SYN_SENT)
+		return NOBODY;
+	/* What answers from here on is looked at when the flight is over. */
+	return f->d.own && !hold_back(f) ? STRANGER : IN_FLIGHT;
 }
 
 /* --- What comes of it --- */
 
 static void note_connected(struct flight *f)
 {
+	connecting_let_in(f->s, f->inode, f->fd);
 	sockets_set_name(f->s, f->inode, SOCKETS_PEER, &f->asked, f->d.instead ? f->asked_len : 0);
 	sockets_release(f->s, f->inode);
 	close(f->fd);
@@ -212,37 +199,6 @@ static void put_aside(struct call *c, struct flight *f)
 	flights_add(f);
 }
 
-/* rc: of an attempt. Takes over f; answers or puts aside. */
-static void settle(struct call *c, struct flight *f, int rc, bool waits)
-{
-	bool in_flight = rc == -EINPROGRESS || rc == -EALREADY;
-
-	if (f->d.own && (rc == 0 || in_flight) && !check_own(f)) {
-		refuse_stranger(c, f);
-		return;
-	}
-	/* A retry may have been successful meanwhile. */
-	if (in_flight && waits && !f->held_back && is_connected(f->fd))
-		rc = 0;
-	if (rc == 0) {
-		note_connected(f);
-		sockets_collect(f->s, f->inode);
-	} else if (in_flight && waits) {
-		f->late = f->late ? f->late : -rc;
-		put_aside(c, f);
-		return;
-	} else if (in_flight && is_connected(f->fd)) {
-		sockets_note_collectable(f->s, f->inode);
-		note_connected(f);
-	} else if (in_flight && state_of(f->fd) == TCP_SYN_SENT) {
-		flights_add(f);
-		call_error(c, -rc);
-		return;
-	}
-	flight_free(f);
-	call_result(c, rc);
-}
-
 static uint64_t deadline_of(int fd)
 {
 	struct timeval tv = {0, 0};
@@ -251,6 +207,40 @@ static uint64_t deadline_of(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, &len) < 0 || (tv.tv_sec == 0 && tv.tv_usec == 0))
 		return 0;
 	return clock_ms() + (uint64_t)tv.tv_sec * 1000 + (uint64_t)(tv.tv_usec + 999) / 1000;
+}
+
+/* rc: of an attempt. Takes over f; answers or puts aside. */
+static void settle(struct call *c, struct flight *f, int rc, bool waits)
+{
+	bool in_flight = rc == -EINPROGRESS || rc == -EALREADY;
+	enum reached r = rc == 0 || in_flight ? look(f, rc) : NOBODY;
+
+	if (r == STRANGER) {
+		refuse_stranger(c, f);
+		return;
+	}
+	if (r == CONNECTED && waits)
+		rc = 0;
+	if (r == CONNECTED) {
+		if (rc < 0)
+			sockets_note_collectable(f->s, f->inode);
+		note_connected(f);
+		if (rc == 0)
+			sockets_collect(f->s, f->inode);
+	} else if (in_flight && waits) {
+		if (!f->late) { /* for the first time */
+			f->late = -rc;
+			f->deadline = deadline_of(f->fd);
+		}
+		put_aside(c, f);
+		return;
+	} else if (r == IN_FLIGHT) {
+		flights_add(f);
+		call_error(c, -rc);
+		return;
+	}
+	flight_free(f);
+	call_result(c, rc);
 }
 
 void connecting_begin(struct sockcall *sc, const struct destination *d)
@@ -270,10 +260,11 @@ void connecting_begin(struct sockcall *sc, const struct destination *d)
 	f->d = *d;
 	memcpy(&f->asked, &sc->addr, sizeof(f->asked));
 	f->asked_len = sc->len;
+	begin_anew(f);
 	rc = connect_bound(f->fd, d, &waits);
+	f->joined = rc == -EALREADY;
 	if (d->dns)
 		announce(f->s, f->fd);
-	f->deadline = waits ? deadline_of(f->fd) : 0;
 	settle(sc->c, f, rc, waits);
 }
 
@@ -328,12 +319,14 @@ void connecting_resume(struct call *c, void *arg)
 
 void connecting_landed(struct flight *f)
 {
-	if (f->superseded || !is_connected(f->fd))
+	if (!is_connected(state_of(f->fd)))
 		return;
 	if (f->d.own && !destination_holds(f->s, &f->d, f->fd)) {
 		shutdown(f->fd, SHUT_RDWR);
 		return;
 	}
+	if (f->superseded)
+		return;
 	sockets_note_collectable(f->s, f->inode);
 	note_connected(f);
 }

@@ -10,4 +10,7 @@
 /* Connects to where it was decided, and answers. */
 void connecting_begin(struct sockcall *sc, const struct destination *d);
 
+/* A socket that is to do something else than the connect that it may be held back for. */
+void connecting_let_in(struct session *s, uint64_t inode, int fd);
+
 #endif

@@ -17,7 +17,7 @@
 #include "supervisor/names.h"
 #include "supervisor/sockheld.h"
 
-OWN_CALLS(OWN_SUPERVISOR, OWN(getsockopt), OWN(getsockname), OWN(getpeername),
+OWN_CALLS(OWN_SUPERVISOR, OWN(getsockname), OWN(getpeername),
 	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)), OWN(bind), OWN(close));
 
@@ -101,11 +101,12 @@ struct inet_own destination_own(struct session *s)
 	return (struct inet_own){is_own, backlog_of, s};
 }
 
-enum inet_answer destination_listener(struct session *s, const struct destination *d, bool *full)
+enum inet_answer destination_listener(struct session *s, const struct destination *d)
 {
 	const struct inet_own own = destination_own(s);
+	bool full;
 
-	return inetdiag_listener(s->inetdiag, &d->end, &own, full);
+	return inetdiag_listener(s->inetdiag, &d->end, &own, &full);
 }
 
 /* A port of loopback that is taken and nobody listens at; made when it is needed first. It lives as long as the session. */
@@ -192,9 +193,8 @@ bool destination_holds(struct session *s, const struct destination *d, int fd)
 	struct inet_end here, there;
 	enum inet_answer listener, a;
 	uint64_t inode;
-	bool full;
 
-	listener = destination_listener(s, d, &full);
+	listener = destination_listener(s, d);
 	if (listener == INET_SOCKET)
 		return true;
 	if (!end_of(fd, false, &here) || !end_of(fd, true, &there))
@@ -273,11 +273,9 @@ static bool stays(const struct call *c, const struct destination *d, const struc
 /* The session's own listener, or nobody: then the kernel is to say so, wherever it asks. Else it is refused, and so
  * is a name that leads to a denied second port: that nobody listens at the first one would hide the rule. */
 static int go_local(struct call *c, struct destination *d, struct inet_addr *a, const struct by_name *n,
-		    struct net_verdict v)
+		    struct net_verdict v, enum inet_answer listens)
 {
-	bool full;
-
-	switch (destination_listener(c->s, d, &full)) {
+	switch (listens) {
 	case INET_SOCKET:
 		d->own = true;
 		break;
@@ -308,10 +306,18 @@ static bool is_gateway(struct call *c, struct destination *d, struct inet_addr *
 	return proxy && a->port == proxy && memcmp(a->addr, inet_loopback4, 16) == 0;
 }
 
+static bool find_name(struct call *c, const struct inet_addr *a, struct by_name *n)
+{
+	*n = (struct by_name){.policy = n->policy, .addr = a->addr, .port = a->port, .local = n->local};
+	return names_each(c->s->hostnames, a->addr, try_name, n);
+}
+
 static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 {
-	struct by_name n = {.policy = c->s->policy, .addr = a->addr, .port = a->port};
+	struct by_name n = {.policy = c->s->policy};
+	enum inet_answer listens = INET_UNKNOWN;
 	struct net_verdict v;
+	bool named;
 
 	memset(&v, 0, sizeof(v));
 	memcpy(d->end.addr, a->addr, 16);
@@ -325,30 +331,34 @@ static int decide(struct call *c, struct destination *d, struct inet_addr *a)
 	n.local = inetdiag_is_local(c->s->inetdiag, a->addr, 0);
 	/* Rules take 0 for any port at all; as a port nobody listens at it, and no rule can name it. */
 	if (a->port == 0)
-		return n.local && stays(c, d, a) ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
+		return n.local && stays(c, d, a) ? go_local(c, d, a, &n, v, INET_NOBODY)
+						 : refuse(c, d, a, &n, v);
 	v = net_decide_addr(c->s->policy, a->addr, a->port);
 	if (v.decision == VERDICT_ALLOW) {
 		fill_event(c, a, NULL);
 		c->event.rule = v.rule;
 		return 0;
 	}
-	if (names_each(c->s->hostnames, a->addr, try_name, &n)) {
+	named = find_name(c, a, &n);
+	if (!named && n.local)
+		listens = destination_listener(c->s, d);
+	if (!named && listens != INET_SOCKET && names_look_again(c->s->hostnames))
+		named = find_name(c, a, &n);
+	if (named) {
 		fill_event(c, a, &n.seen);
 		c->event.rule = n.verdict.rule;
 		return go_instead(d, a, n.to_port);
 	}
-	return n.local && stays(c, d, a) ? go_local(c, d, a, &n, v) : refuse(c, d, a, &n, v);
+	return n.local && stays(c, d, a) ? go_local(c, d, a, &n, v, listens) : refuse(c, d, a, &n, v);
 }
 
 int destination_find(struct sockcall *sc, struct destination *d)
 {
-	socklen_t len = sizeof(d->family);
 	struct inet_addr a;
 	int rc;
 
 	memset(d, 0, sizeof(*d));
-	if (getsockopt(sc->fd, SOL_SOCKET, SO_DOMAIN, &d->family, &len) < 0)
-		return errno;
+	d->family = sockets_family(sc->c->s, sc->inode);
 	rc = inet_parse(&sc->addr, sc->len, d->family, &a);
 	if (rc)
 		return rc;

@@ -31,7 +31,7 @@ int destination_find(struct sockcall *sc, struct destination *d);
 struct inet_own destination_own(struct session *s);
 
 /* Whether a session's own listener is there now. INET_NOBODY: no one listens; INET_UNKNOWN: another, perhaps. */
-enum inet_answer destination_listener(struct session *s, const struct destination *d, bool *full);
+enum inet_answer destination_listener(struct session *s, const struct destination *d);
 
 /* The socket fd was connected to d, which is own: whether the other end is the session's. If not, what was connected has to be
  * shut down. */

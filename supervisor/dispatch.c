@@ -72,7 +72,8 @@ int call_fd(struct call *c, int fd, bool cloexec)
 	return call_fd_at(c, fd, -1, cloexec);
 }
 
-int call_fd_at(struct call *c, int fd, int number, bool cloexec)
+/* number: -1 for any. */
+static int give(struct call *c, int fd, int number, bool cloexec)
 {
 	int listener = c->s->listener, rc = -ENOENT;
 
@@ -83,8 +84,20 @@ int call_fd_at(struct call *c, int fd, int number, bool cloexec)
 		if (rc < 0 && rc != -ENOENT)
 			notify_answer(listener, c->id, 0, -rc);
 	}
+	return rc;
+}
+
+int call_fd_at(struct call *c, int fd, int number, bool cloexec)
+{
+	int rc = give(c, fd, number, cloexec);
+
 	close(fd);
 	return rc;
+}
+
+int call_fd_kept(struct call *c, int fd, bool cloexec)
+{
+	return give(c, fd, -1, cloexec);
 }
 
 int call_fd_alone(struct call *c, int fd, bool cloexec)

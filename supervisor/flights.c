@@ -19,9 +19,9 @@ OWN_CALLS(OWN_SUPERVISOR, OWN(epoll_create1), OWN(eventfd2), OWN(epoll_ctl), OWN
 
 #define STACK_SIZE (128 * 1024)
 /* Looking at a waiting caller takes about 5 us, so many of them are looked at less often. */
-#define TICK_MS	      10
-#define CALLS_FOR_MS  10
-#define RETRY_TICK_MS 10
+#define TICK_MS		 10
+#define CALLS_FOR_MS	 10
+#define LISTENER_TICK_MS 10
 /* How long after the first chance that a program closed its socket, and then ever more rarely. */
 #define FIRST_SWEEP_MS 1000
 #define LAST_SWEEP_MS  30000
@@ -148,8 +148,8 @@ static void look(struct flights *t, bool all)
 
 	for (struct flight *f = first(t); f; f = next) {
 		next = f->next;
-		if (f->held_back && !f->done && now >= f->retry_at)
-			connecting_retry(f);
+		if (f->look_at && !f->done && now >= f->look_at)
+			connecting_look(f);
 		if (f->done || all)
 			look_at(t, f, now);
 	}
@@ -188,7 +188,7 @@ static unsigned tick_of(struct flights *t)
 /* Until when nothing is to be done, unless something comes: ms, or -1. */
 static int pause_of(struct flights *t)
 {
-	bool calls = false, held_back = false;
+	bool calls = false, looks = false;
 	int tick = (int)tick_of(t);
 	uint64_t now = clock_ms();
 	int ms = -1;
@@ -196,15 +196,15 @@ static int pause_of(struct flights *t)
 	pthread_mutex_lock(&t->lock);
 	for (struct flight *f = t->first; f; f = f->next) {
 		calls |= f->call != NULL;
-		held_back |= f->held_back;
+		looks |= f->look_at != 0;
 	}
 	if (t->sweep_at)
 		ms = t->sweep_at > now ? (int)(t->sweep_at - now) : 0;
 	pthread_mutex_unlock(&t->lock);
 	if (calls && (ms < 0 || ms > tick))
 		ms = tick;
-	if (held_back && (ms < 0 || ms > RETRY_TICK_MS))
-		ms = RETRY_TICK_MS;
+	if (looks && (ms < 0 || ms > LISTENER_TICK_MS))
+		ms = LISTENER_TICK_MS;
 	return ms;
 }
 
@@ -267,14 +267,27 @@ static bool run(struct flights *t, struct session *s)
 	return t->started;
 }
 
-/* Under t->lock. Of several that watch a socket one notes the end, and who waits comes before who went on. False: there is
- * one already, and f is not needed. */
-static bool supersede(struct flights *t, const struct flight *f)
+/* A call that joined an attempt may name another address: it is looked at who is reached by the first. */
+static void follow(struct flight *f, const struct flight *o)
+{
+	if (!f->joined || o->joined)
+		return;
+	f->d = o->d;
+	f->look_at = o->look_at;
+	f->joined = false;
+}
+
+/* Under t->lock. Of several that watch a socket one notes the end; who waits comes before who went on, and who began before who
+ * joined. False: there is one already, and f is not needed. */
+static bool supersede(struct flights *t, struct flight *f)
 {
 	for (struct flight *o = t->first; o; o = o->next) {
-		if (o->inode != f->inode || o->call)
+		if (o->inode != f->inode)
 			continue;
-		if (!f->call && !o->superseded)
+		follow(f, o);
+		if (o->call)
+			continue;
+		if (!f->call && !o->superseded && (f->joined || !o->joined))
 			return false;
 		o->superseded = true;
 	}

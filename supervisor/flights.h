@@ -29,16 +29,16 @@ struct flight {
 	uint64_t inode;
 	int fd; /* a duplicate of the socket. Owned */
 	struct destination d;
+	bool joined;		       /* another call began the attempt and knows where it goes */
 	struct sockaddr_storage asked; /* what getpeername() is to say, if d.instead */
 	socklen_t asked_len;
 	uint64_t deadline; /* ms; 0: none */
 	int late;	   /* the errno then */
 	struct pending_polls polls;
 	enum flight_news news;
-	bool done;	   /* for the thread: something came */
-	bool superseded;   /* a caller waits for it now: nothing is noted when it is connected */
-	bool held_back;	   /* towards a listener of the session's own that is full: see connecting.c */
-	uint64_t retry_at; /* ms, of those */
+	bool done;	  /* for the thread: something came */
+	bool superseded;  /* a caller waits for it now: nothing is noted when it is connected */
+	uint64_t look_at; /* ms; 0: it is none to a listener of the session's own, which may go */
 };
 
 /* Before the supervisor locks itself down. NULL: out of memory or descriptors. */
@@ -58,7 +58,7 @@ void flights_expect_close(struct session *s);
 void connecting_resume(struct call *c, void *arg);
 /* Nobody waits for it, and it is connected or failed. */
 void connecting_landed(struct flight *f);
-/* It is held back: tries again. */
-void connecting_retry(struct flight *f);
+/* It is time to look at whether its listener is still there. */
+void connecting_look(struct flight *f);
 
 #endif

@@ -99,7 +99,7 @@ bool inetdiag_is_local(struct inetdiag *d, const uint8_t addr[16], int device)
 	memcpy(q.addr, addr + 16 - len, len);
 	q.head.nlmsg_len = (uint32_t)(offsetof(struct route_question, addr) + len);
 	pthread_mutex_lock(&d->lock);
-	n = d->route >= 0 ? nlquery(d->route, &q, q.head.nlmsg_len, &a, sizeof(a)) : -1;
+	n = d->route >= 0 ? nlquery(d->route, &q.head, &a, sizeof(a)) : -1;
 	pthread_mutex_unlock(&d->lock);
 	if (n >= (ssize_t)NLMSG_LENGTH(sizeof(struct rtmsg)) && a.head.nlmsg_type == RTM_NEWROUTE)
 		local = ((struct rtmsg *)NLMSG_DATA(&a.head))->rtm_type == RTN_LOCAL;
@@ -127,7 +127,7 @@ static void fill(struct question *q, int family, const struct inet_end *here, co
 }
 
 /* One socket. 1: it is in *m; 0: there is none; -1: the kernel does not tell. */
-static int ask_one(struct inetdiag *d, const struct question *q, struct inet_diag_msg *m)
+static int ask_one(struct inetdiag *d, struct question *q, struct inet_diag_msg *m)
 {
 	union answer a;
 	ssize_t n;
@@ -135,7 +135,7 @@ static int ask_one(struct inetdiag *d, const struct question *q, struct inet_dia
 	if (d->diag < 0)
 		return -1;
 	pthread_mutex_lock(&d->lock);
-	n = nlquery(d->diag, q, sizeof(*q), &a, sizeof(a));
+	n = nlquery(d->diag, &q->head, &a, sizeof(a));
 	pthread_mutex_unlock(&d->lock);
 	if (n < 0 || !NLMSG_OK(&a.head, n))
 		return -1;
@@ -162,7 +162,7 @@ bool inetdiag_knows_tcp(struct inetdiag *d)
 		fill(&q, AF_INET, &none, NULL);
 		q.head.nlmsg_flags |= NLM_F_DUMP;
 		q.req.idiag_states = 1 << TCP_LISTEN;
-		n = nlquery(d->diag, &q, sizeof(q), &a, sizeof(a));
+		n = nlquery(d->diag, &q.head, &a, sizeof(a));
 		d->works = n > 0 && NLMSG_OK(&a.head, n) && a.head.nlmsg_type != NLMSG_ERROR;
 		d->tried = true;
 	}

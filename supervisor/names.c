@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "policy/hosts.h"
+#include "supervisor/clock.h"
 #include "supervisor/hostfile.h"
 #include "supervisor/siphash.h"
 
 #define BUCKETS 4096
+/* So often the file may have changed. */
+#define LOOK_AGAIN_MS 1000
 
 /* In two lists: that of its bucket, the latest bound first, and that of all, the latest used first. */
 struct pair {
@@ -28,6 +31,7 @@ struct names {
 	struct hostfile *file;
 	unsigned number;     /* of the file's text that hosts is; 0: none so far */
 	struct hosts *hosts; /* NULL: there is none */
+	uint64_t looked_at;  /* when the file was last looked at; 0: never */
 };
 
 struct names *names_new(struct hostfile *hosts)
@@ -140,19 +144,32 @@ static bool each_host(const struct host_name *name, void *arg)
 	return e->fn(name, false, e->arg);
 }
 
-static void read_hosts(struct names *t)
+/* Whether it is another than before. */
+static bool read_hosts(struct names *t)
 {
 	unsigned number = hostfile_look(t->file);
 	char *text;
 	size_t len;
 
+	t->looked_at = clock_ms();
 	if (number == t->number)
-		return;
+		return false;
 	t->number = number;
 	hosts_free(t->hosts);
 	text = hostfile_text(t->file, &len);
 	t->hosts = text ? hosts_parse(text, len) : NULL;
 	free(text);
+	return true;
+}
+
+bool names_look_again(struct names *t)
+{
+	bool changed;
+
+	pthread_mutex_lock(&t->lock);
+	changed = read_hosts(t);
+	pthread_mutex_unlock(&t->lock);
+	return changed;
 }
 
 bool names_each(struct names *t, const uint8_t addr[16],
@@ -175,7 +192,8 @@ bool names_each(struct names *t, const uint8_t addr[16],
 		}
 	}
 	if (!found) {
-		read_hosts(t);
+		if (!t->looked_at || clock_ms() >= t->looked_at + LOOK_AGAIN_MS)
+			read_hosts(t);
 		found = hosts_each_name(t->hosts, addr, each_host, &e);
 	}
 	pthread_mutex_unlock(&t->lock);

@@ -21,10 +21,12 @@ struct names *names_new(struct hostfile *hosts);
 /* The stub hands out addr for the name. refused: the address stands for a name that is refused. False: it is not kept,
  * as memory is out. */
 bool names_bind(struct names *t, const struct host_name *name, const uint8_t addr[16], bool refused);
-/* Calls fn for each name that leads to the address, the latest first, then those of /etc/hosts (read again when it
- * changed), until fn returns true. Returns whether one did. refused: as bound. No call back into this module. */
+/* Calls fn for each name that leads to the address, the latest first, then those of /etc/hosts (as it was within the
+ * last second), until fn returns true. Returns whether one did. refused: as bound. No call back into this module. */
 bool names_each(struct names *t, const uint8_t addr[16],
 		bool (*fn)(const struct host_name *name, bool refused, void *arg), void *arg);
+/* Looks at /etc/hosts now. True when it changed: who found no name may find one. */
+bool names_look_again(struct names *t);
 void names_free(struct names *t);
 
 #endif

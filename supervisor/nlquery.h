@@ -4,11 +4,12 @@
 #ifndef CORDON_NLQUERY_H
 #define CORDON_NLQUERY_H
 
+#include <linux/netlink.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Sends the question and reads one message into answer; what is left of an earlier one is dropped. The kernel has answered when
- * the question is sent. Its length; -1: no answer. */
-ssize_t nlquery(int fd, const void *question, size_t len, void *answer, size_t size);
+/* Sends the question, which gets a number, and reads its answer; what is left of an earlier one is dropped. The kernel has answered
+ * when the question is sent. The length of the first message; -1: no answer. */
+ssize_t nlquery(int fd, struct nlmsghdr *question, void *answer, size_t size);
 
 #endif

@@ -1,7 +1,6 @@
 #include "supervisor/sockcall.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -15,8 +14,7 @@
 OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)),
-	  OWN_IF(socket, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)), OWN(close), OWN(fstat),
-	  OWN_IF(fcntl, ARG_IS(1, F_DUPFD_CLOEXEC)));
+	  OWN_IF(socket, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)), OWN(close), OWN(fstat));
 
 void sockcall_refuse(struct call *c, const char *op, int err, const char *message)
 {
@@ -43,46 +41,47 @@ void sockcall_refuse_protocol(struct call *c, int err)
 	sockcall_refuse(c, "socket", err, c->message);
 }
 
-/* Two descriptors of a new one: to keep and to give. Where there is none left, those of dead sockets are. */
-static int make(struct call *c, int *given)
+/* A new one. Where there is no descriptor left, those of dead sockets are. */
+static int make(struct call *c)
 {
-	int rc, fd;
+	int fd;
 
 	for (int tries = 0; tries < 2; tries++) {
 		fd = socket(call_int(c, 0), call_int(c, 1) | SOCK_CLOEXEC, call_int(c, 2));
-		rc = fd < 0 ? -errno : 0;
-		if (fd >= 0) {
-			*given = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-			if (*given >= 0)
-				return fd;
-			rc = -errno;
-			close(fd);
-		}
-		if (rc != -EMFILE)
-			return rc;
+		if (fd >= 0)
+			return fd;
+		if (errno != EMFILE)
+			return -errno;
 		sockets_sweep(c->s);
 	}
 	return -ENFILE; /* the numbers are the supervisor's, not the program's */
 }
 
+static int keep(struct call *c, enum sockets_kind kind, int fd, uint64_t *inode)
+{
+	struct sockets_made m = {.kind = kind, .family = call_int(c, 0), .fd = fd, .maker = c->tid};
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	m.inode = *inode = st.st_ino;
+	return sockets_add(c->s, &m);
+}
+
 void sockcall_make(struct call *c, enum sockets_kind kind)
 {
-	int fd, given = -1, rc;
-	struct stat st;
-	uint64_t inode;
+	int fd = make(c), rc;
+	uint64_t inode = 0;
 
-	fd = make(c, &given);
-	rc = fd < 0 ? fd : sockets_add(c->s, kind, fd, c->tid);
+	rc = fd < 0 ? fd : keep(c, kind, fd, &inode);
 	if (rc < 0) {
-		if (fd >= 0) {
+		if (fd >= 0)
 			close(fd);
-			close(given);
-		}
 		call_error(c, -rc);
 		return;
 	}
-	inode = fstat(given, &st) == 0 ? st.st_ino : 0;
-	call_fd(c, given, call_int(c, 1) & SOCK_CLOEXEC);
+	/* The kept one itself: until it is delivered nobody else closes it. */
+	call_fd_kept(c, fd, call_int(c, 1) & SOCK_CLOEXEC);
 	sockets_delivered(c->s, inode);
 }
 

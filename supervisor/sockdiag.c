@@ -74,7 +74,7 @@ uint64_t sockdiag_other_end(struct sockdiag *d, uint64_t inode)
 	if (d->fd < 0)
 		return 0;
 	pthread_mutex_lock(&d->lock);
-	peer = peer_in(&answer, nlquery(d->fd, &q, sizeof(q), &answer, sizeof(answer)));
+	peer = peer_in(&answer, nlquery(d->fd, &q.head, &answer, sizeof(answer)));
 	pthread_mutex_unlock(&d->lock);
 	return peer;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/heldback.h"
 #include "supervisor/idset.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/sockdiag.h"
@@ -78,31 +79,37 @@ int sockets_type_of(int fd)
 	return type;
 }
 
-/* fd: the duplicate to keep, or -1. */
-static int add_locked(struct sockets *t, enum sockets_kind kind, uint64_t inode, int fd, pid_t maker)
+bool sockets_is_full(const struct sockets *t)
 {
-	struct sock *k = sockets_find(t, inode);
+	return t->kept >= SOCKETS_FIRST_SWEEP_KEPT && t->kept >= sockets_room();
+}
+
+/* m->fd: the duplicate to keep, or -1. */
+static int add_locked(struct sockets *t, const struct sockets_made *m)
+{
+	struct sock *k = sockets_find(t, m->inode);
 
 	if (k) /* a number used again */
 		sockets_drop(t, k);
-	if (t->count >= SOCKETS_MAX || (fd >= 0 && t->kept >= sockets_room()))
+	if (t->count >= SOCKETS_MAX || (m->fd >= 0 && sockets_is_full(t)))
 		return -ENFILE;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	k->inode = inode;
-	k->kind = kind;
+	k->inode = m->inode;
+	k->kind = m->kind;
+	k->family = m->family;
 	k->held = true;
-	k->fd = fd;
-	k->type = sockets_type_of(fd);
-	k->maker = maker;
+	k->fd = m->fd;
+	k->type = m->kind == SOCKETS_INET ? SOCK_STREAM : sockets_type_of(m->fd);
+	k->maker = m->maker;
 	HASH_ADD(hh, t->table, inode, sizeof(k->inode), k);
 	if (k->lost) {
 		free(k);
 		return -ENOMEM;
 	}
 	t->count++;
-	t->kept += fd >= 0;
+	t->kept += m->fd >= 0;
 	return 0;
 }
 
@@ -122,6 +129,18 @@ int sockets_get(struct session *s, uint64_t inode)
 		fd = -errno;
 	pthread_mutex_unlock(&t->lock);
 	return fd;
+}
+
+int sockets_family(struct session *s, uint64_t inode)
+{
+	struct sock *k;
+	int family;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	k = sockets_find(s->sockets, inode);
+	family = k ? k->family : 0;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return family;
 }
 
 enum sockets_kind sockets_kind(struct session *s, uint64_t inode)
@@ -165,7 +184,8 @@ void sockets_drop_all(struct session *s)
 
 	pthread_mutex_lock(&s->sockets->lock);
 	HASH_ITER(hh, s->sockets->table, k, next)
-	sockets_drop(s->sockets, k);
+	if (k->delivered) /* else a worker is about to give it */
+		sockets_drop(s->sockets, k);
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 
@@ -180,33 +200,35 @@ void sockets_release(struct session *s, uint64_t inode)
 	pthread_mutex_unlock(&s->sockets->lock);
 }
 
-int sockets_add(struct session *s, enum sockets_kind kind, int fd, pid_t maker)
+int sockets_add(struct session *s, const struct sockets_made *m)
 {
 	struct sockets *t = s->sockets;
-	struct stat st;
 	int rc;
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
 	sockets_sweep_when_due(s);
 	pthread_mutex_lock(&t->lock);
-	rc = add_locked(t, kind, st.st_ino, fd, maker);
+	rc = add_locked(t, m);
 	pthread_mutex_unlock(&t->lock);
 	return rc;
 }
 
 static void add_kept(struct session *s, int fd)
 {
-	int listens = 0, family = 0;
+	struct sockets_made m = {.fd = -1};
 	socklen_t len = sizeof(int);
 	struct stat st;
 	struct sock *k;
+	int listens = 0;
 
 	if (fstat(fd, &st) < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens ||
-	    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
+	    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &m.family, &len) < 0)
 		return;
+	m.kind = m.family == AF_UNIX ? SOCKETS_UNIX : SOCKETS_INET;
+	if (m.kind == SOCKETS_INET)
+		heldback_mark(fd, m.family);
+	m.inode = st.st_ino;
 	pthread_mutex_lock(&s->sockets->lock);
-	add_locked(s->sockets, family == AF_UNIX ? SOCKETS_UNIX : SOCKETS_INET, st.st_ino, -1, 0);
+	add_locked(s->sockets, &m);
 	k = sockets_find(s->sockets, st.st_ino);
 	if (k) {
 		k->type = sockets_type_of(fd);
@@ -224,15 +246,17 @@ void sockets_add_kept(struct session *s, const int *fds, size_t n)
 
 int sockets_add_pair(struct session *s, int fd, const struct ucred *maker)
 {
+	struct sockets_made m = {.kind = SOCKETS_UNIX, .family = AF_UNIX, .fd = -1, .maker = maker->pid};
 	struct stat st;
 	struct sock *k;
 	int rc;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
+	m.inode = st.st_ino;
 	sockets_sweep_when_due(s);
 	pthread_mutex_lock(&s->sockets->lock);
-	rc = add_locked(s->sockets, SOCKETS_UNIX, st.st_ino, -1, maker->pid);
+	rc = add_locked(s->sockets, &m);
 	k = rc == 0 ? sockets_find(s->sockets, st.st_ino) : NULL;
 	if (k) {
 		k->type = SOCK_DGRAM;

@@ -32,8 +32,17 @@ enum sockets_kind {
 	SOCKETS_KINDS
 };
 
-/* Takes over fd, made for the thread maker. 0 or -errno: ENFILE when there are too many. */
-int sockets_add(struct session *s, enum sockets_kind kind, int fd, pid_t maker);
+/* One that was made. */
+struct sockets_made {
+	enum sockets_kind kind;
+	int family; /* AF_INET, ... */
+	int fd;	    /* to keep */
+	uint64_t inode;
+	pid_t maker; /* the thread that it is for */
+};
+
+/* Takes over m->fd, when it succeeds. 0 or -errno: ENFILE when there are too many. */
+int sockets_add(struct session *s, const struct sockets_made *m);
 
 enum sockets_kind sockets_kind(struct session *s, uint64_t inode);
 
@@ -43,6 +52,9 @@ pid_t sockets_maker(struct session *s, uint64_t inode);
 /* A duplicate (CLOEXEC) of the kept socket; the caller closes it. -ENOENT: not one of ours. -EISCONN: it was given up,
  * connected or listening. */
 int sockets_get(struct session *s, uint64_t inode);
+
+/* AF_INET, ...; 0: not known. */
+int sockets_family(struct session *s, uint64_t inode);
 
 /* A socket that was connected while its program went on (EINPROGRESS): the next connect() says so once. Before the duplicate is
  * given up; afterwards a connect() has said so already. */
@@ -64,13 +76,16 @@ bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie);
 /* How many connections may wait at one that listens; one more is taken. UINT32_MAX: not known. */
 uint32_t sockets_backlog(struct session *s, uint64_t inode);
 
+/* Its connect is held back (heldback.h). Set and taken away; returns what it was. */
+bool sockets_note_held_back(struct session *s, uint64_t inode, bool on);
+
 /* Those that the command is started with (--keep-fd): who listens counts as the session's own. They are borrowed. */
 void sockets_add_kept(struct session *s, const int *fds, size_t n);
 
 /* Its program has it now: from here on it may be swept. */
 void sockets_delivered(struct session *s, uint64_t inode);
 
-/* Gives all up, at the end of a session. */
+/* Gives all up, at the end of a session, but what a worker is about to deliver. */
 void sockets_drop_all(struct session *s);
 
 /* Closes the kept duplicate; the socket stays known while a process has it. */

@@ -222,7 +222,7 @@ static bool is_due(struct sockets *t)
 	bool due;
 
 	pthread_mutex_lock(&t->lock);
-	due = t->count >= t->sweep_at || t->kept >= t->sweep_at_kept || t->kept >= sockets_room();
+	due = t->count >= t->sweep_at || t->kept >= t->sweep_at_kept || sockets_is_full(t);
 	pthread_mutex_unlock(&t->lock);
 	return due;
 }

@@ -16,7 +16,7 @@
  * A sweep looks at all processes of the machine. Duplicates are worth one early; of a socket without one only the record is
  * left when its program closes it, and a program that connects again and again leaves one each time.
  */
-#define SOCKETS_FIRST_SWEEP	 512
+#define SOCKETS_FIRST_SWEEP	 4096
 #define SOCKETS_FIRST_SWEEP_KEPT 64
 #define SOCKETS_MAX		 65536
 
@@ -24,10 +24,10 @@ struct sock {
 	uint64_t inode;
 	int fd; /* the kept duplicate, or -1 */
 	enum sockets_kind kind;
-	int type;
+	int family, type;
 	bool lost;
 	bool collectable; /* connected, and connect() did not say so yet */
-	bool bound, listens;
+	bool bound, listens, held_back;
 	uint64_t cookie;			/* of TCP that listens, SO_COOKIE; 0: not known */
 	uint32_t backlog;			/* the same; UINT32_MAX: not known */
 	pid_t maker;				/* the thread, which most often is its process's first */
@@ -70,6 +70,8 @@ size_t sockets_room_for_standins(void);
 
 /* How many duplicates there may be. The rest of the supervisor needs descriptors too. */
 size_t sockets_room(void);
+/* Under t->lock: there are that many. The limit is looked up only when it may matter. */
+bool sockets_is_full(const struct sockets *t);
 
 /* Before one more is made: drops those that nobody has, where there are many. Not under the lock. */
 void sockets_sweep_when_due(struct session *s);

@@ -46,11 +46,19 @@ bool sockets_name(struct session *s, uint64_t inode, enum sockets_name which, vo
 	return has;
 }
 
-enum mark { COLLECTABLE, BOUND };
+enum mark { COLLECTABLE, BOUND, HELD_BACK };
 
 static bool *mark_of(struct sock *k, enum mark which)
 {
-	return which == BOUND ? &k->bound : &k->collectable;
+	switch (which) {
+	case COLLECTABLE:
+		return &k->collectable;
+	case BOUND:
+		return &k->bound;
+	case HELD_BACK:
+		break;
+	}
+	return &k->held_back;
 }
 
 /* Sets a mark. Returns what it was. */
@@ -155,6 +163,11 @@ bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie)
 	is = k && k->kind == SOCKETS_INET && (!cookie || !k->cookie || cookie == k->cookie);
 	pthread_mutex_unlock(&s->sockets->lock);
 	return is;
+}
+
+bool sockets_note_held_back(struct session *s, uint64_t inode, bool on)
+{
+	return set_mark(s, inode, HELD_BACK, on);
 }
 
 bool sockets_listens(struct session *s, uint64_t inode)

@@ -53,6 +53,7 @@ static int attach(struct sockets *t, uint64_t inode, const struct standin *st)
 
 int standin_add(struct session *s, int fd, int family, pid_t maker)
 {
+	struct sockets_made m = {.kind = SOCKETS_STANDIN, .family = AF_UNIX, .fd = fd, .maker = maker};
 	const struct standin fresh = {.family = family};
 	struct stat st;
 	int rc;
@@ -64,7 +65,8 @@ int standin_add(struct session *s, int fd, int family, pid_t maker)
 	}
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	rc = sockets_add(s, SOCKETS_STANDIN, fd, maker);
+	m.inode = st.st_ino;
+	rc = sockets_add(s, &m);
 	if (rc < 0)
 		return rc;
 	pthread_mutex_lock(&s->sockets->lock);

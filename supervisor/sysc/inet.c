@@ -14,6 +14,7 @@
 #include "supervisor/connecting.h"
 #include "supervisor/destination.h"
 #include "supervisor/flights.h"
+#include "supervisor/heldback.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/sockcall.h"
@@ -167,9 +168,11 @@ static int keep_to_loopback(int fd)
 
 static int try_listen(struct sockcall *sc)
 {
-	int rc = 0;
+	struct session *s = sc->c->s;
+	int rc = heldback_mark(sc->fd, sockets_family(s, sc->inode));
 
-	if (sc->c->s->config->local_binding == LOCAL_BINDING_LOOPBACK)
+	connecting_let_in(s, sc->inode, sc->fd);
+	if (rc == 0 && s->config->local_binding == LOCAL_BINDING_LOOPBACK)
 		rc = keep_to_loopback(sc->fd);
 	if (rc == 0 && listen(sc->fd, call_int(sc->c, 1)) < 0)
 		rc = -errno;

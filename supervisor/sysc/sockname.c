@@ -124,7 +124,15 @@ const struct sysc sysc_getsockopt = {
 	       "and SO_TYPE are answered as they would be without it.",
 };
 
-/* For other sockets a number that means another one by then makes no difference: what the filter lets pass is any socket's. */
+/* What a listener's packets are known by (heldback.h). */
+static bool is_mark(const struct call *c)
+{
+	return (call_int(c, 1) == IPPROTO_IP && call_int(c, 2) == IP_TTL) ||
+	       (call_int(c, 1) == IPPROTO_IPV6 && call_int(c, 2) == IPV6_UNICAST_HOPS);
+}
+
+/* For other sockets a number that means another one by then makes no difference: what the filter lets pass is any socket's; and who
+ * takes the mark away from a listener has connects time out. */
 static void handle_setsockopt(struct call *c)
 {
 	uint64_t inode = tracee_socket_inode(c, call_int(c, 0));
@@ -133,13 +141,15 @@ static void handle_setsockopt(struct call *c)
 		return;
 	if (call_int(c, 1) == SOL_SOCKET && call_int(c, 2) == SO_REUSEPORT)
 		binding_set_reuseport(c, inode);
+	else if (is_mark(c) && sockets_kind(c->s, inode) == SOCKETS_INET && sockets_listens(c->s, inode))
+		call_return(c, 0);
 	else
 		call_continue(c);
 }
 
 /* A routing header makes packets go elsewhere than to the address that connect was judged by; a device, those to an address of this
  * machine, too. A postponed request goes out when
- * another may listen; and the least TTL is what the supervisor keeps answers out by (connecting.c). */
+ * another may listen; and the least TTL is what the supervisor keeps answers out by (heldback.h). */
 const struct sysc sysc_setsockopt = {
 	.name = "setsockopt",
 	.op = "socket",
@@ -165,7 +175,7 @@ const struct sysc sysc_setsockopt = {
 	.doc = "Options that reroute packets past the judged address (IP options, IPv6 extension headers, "
 	       "devices, TCP repair) or postpone a connect beyond its judgement (TCP_FASTOPEN_CONNECT, a "
 	       "least TTL) are "
-	       "refused; "
+	       "refused; a listener keeps the TTL that it is known by; "
 	       "SO_PASSPIDFD does not exist; SO_REUSEPORT is set by the supervisor; for stand-ins, it and "
 	       "options of IP and UDP are remembered.",
 };

@@ -300,20 +300,25 @@ struct full {
 	socklen_t len;
 };
 
-static void fill(struct full *f)
+static void fill_at(struct full *f, const char *at)
 {
-	f->l = listener("127.0.0.1", 1); /* with 0 every request would be answered by a cookie */
-	f->len = address(&f->a, "127.0.0.1", port_of(f->l));
+	f->l = listener(at, 1); /* with 0 every request would be answered by a cookie */
+	f->len = address(&f->a, at, port_of(f->l));
 	for (f->n = 0; f->n < 8; f->n++) {
 		struct pollfd p;
 
-		f->taken[f->n] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		f->taken[f->n] = socket(f->a.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		connect(f->taken[f->n], &f->a.sa, f->len);
 		p = (struct pollfd){f->taken[f->n], POLLOUT, 0};
 		if (poll(&p, 1, 50) == 0)
 			break;
 	}
 	say(f->n ? "full" : "empty"), done();
+}
+
+static void fill(struct full *f)
+{
+	fill_at(f, "127.0.0.1");
 }
 
 static void *accept_all(void *arg)
@@ -441,8 +446,23 @@ static int wait_by_select(int s, int seconds)
 	return n;
 }
 
-/* A connect in flight, which a child has as well. Neither polls while there comes to be room: what they may be told of
- * then differs (docs/ARCHITECTURE.md). */
+/* Waits while there comes to be room. */
+static void watched(void)
+{
+	for (int v6 = 0; v6 <= has_v6(); v6++) {
+		struct full f;
+		int c = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+		fill_at(&f, v6 ? "::1" : "127.0.0.1");
+		say("begin"), result(connect(c, &f.a.sa, f.len)), say(" ");
+		make_room(&f);
+		wait_by_select(c, 20), say_poll(c, 0), say_end(c, true, ntohs(f.a.in.sin_port));
+		say(" send"), result(send(c, "x", 1, MSG_NOSIGNAL)), done();
+		close(c), end(&f);
+	}
+}
+
+/* A connect in flight, which a child has as well. */
 static void forked(void)
 {
 	struct full f;
@@ -472,7 +492,8 @@ static void forked(void)
 
 static void inet_waits(void)
 {
-	late(), forked(), signalled(0, 0), signalled(SA_RESTART, 0), signalled(SA_RESTART, 20000), together();
+	late(), watched(), forked(), signalled(0, 0), signalled(SA_RESTART, 0), signalled(SA_RESTART, 20000),
+		together();
 }
 
 const struct section inet_sections[] = {{"inet", inet}, {"inetwaits", inet_waits}, {NULL, NULL}};

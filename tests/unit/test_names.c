@@ -53,6 +53,7 @@ static struct seen each(struct names *t, unsigned addr, const char *stop)
 	bool found;
 
 	address(a, addr);
+	names_look_again(t);
 	found = names_each(t, a, note, &s);
 	assert_int_equal(found, stop && strstr(s.text, stop));
 	return s;

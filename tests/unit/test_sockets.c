@@ -45,13 +45,20 @@ static uint64_t inode_of(int fd)
 }
 
 /* As the supervisor makes one for a program, which closes it at once. */
+static int add(int fd, pid_t maker)
+{
+	const struct sockets_made m = {SOCKETS_UNIX, AF_UNIX, fd, inode_of(fd), maker};
+
+	return sockets_add(&session, &m);
+}
+
 static int make_dead(uint64_t *inode)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	assert_true(fd >= 0);
 	*inode = inode_of(fd);
-	rc = sockets_add(&session, SOCKETS_UNIX, fd, 1);
+	rc = add(fd, 1);
 	if (rc < 0)
 		close(fd);
 	sockets_delivered(&session, *inode);
@@ -160,7 +167,7 @@ static void test_of_a_shut_process(void **state)
 	pid_t pid = start(true);
 
 	(void)state;
-	assert_int_equal(sockets_add(&session, SOCKETS_UNIX, fd, pid), 0);
+	assert_int_equal(add(fd, pid), 0);
 	sockets_delivered(&session, inode);
 	make_many();
 	fd = sockets_get(&session, inode);
@@ -186,7 +193,7 @@ static void test_held(void **state)
 	for (n = 0; n < 200 && rc == 0; n++) {
 		held[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		assert_true(held[n] >= 0);
-		rc = sockets_add(&session, SOCKETS_UNIX, held[n], 1);
+		rc = add(held[n], 1);
 		inode = n == 0 ? inode_of(held[n]) : inode;
 	}
 	assert_int_equal(rc, -ENFILE);
@@ -209,9 +216,10 @@ static void test_number_used_again(void **state)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), kept = dup(fd);
 	uint64_t inode = inode_of(fd), cookie = 0;
 	socklen_t len = sizeof(cookie);
+	const struct sockets_made m = {SOCKETS_INET, AF_INET, kept, inode, 1};
 
 	(void)state;
-	assert_int_equal(sockets_add(&session, SOCKETS_INET, kept, 1), 0);
+	assert_int_equal(sockets_add(&session, &m), 0);
 	assert_int_equal(listen(fd, 3), 0);
 	sockets_note_listening(&session, inode);
 	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len), 0);
