@@ -91,25 +91,35 @@ static void read_socket(const struct value *v)
 		fault(v, why);
 }
 
-static void read_bool(const struct value *v)
+/* The plain word for what says it in another way. NULL: neither. */
+static const char *yes_or_no(const char *text)
 {
 	static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
-	bool *member = (bool *)((char *)v->r->c + v->row->offset);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcasecmp(v->text, words[i])) {
-			*member = i & 1;
-			return;
-		}
-	fault(v, "not one of: yes no true false on off 1 0");
+		if (!strcasecmp(text, words[i]))
+			return words[i & 1];
+	return NULL;
+}
+
+static void read_bool(const struct value *v)
+{
+	bool *member = (bool *)((char *)v->r->c + v->row->offset);
+	const char *word = yes_or_no(v->text);
+
+	if (word)
+		*member = !strcmp(word, "yes");
+	else
+		fault(v, "not one of: yes no true false on off 1 0");
 }
 
 static void read_enum(const struct value *v)
 {
+	const char *plain = yes_or_no(v->text);
 	char why[128] = "not one of:";
 
 	for (unsigned i = 0; v->row->words[i]; i++) {
-		if (!strcmp(v->text, v->row->words[i])) {
+		if (!strcmp(v->text, v->row->words[i]) || (plain && !strcmp(plain, v->row->words[i]))) {
 			/* The members are enums of different types with one representation. */
 			memcpy((char *)v->r->c + v->row->offset, &i, sizeof(i));
 			return;

@@ -223,6 +223,26 @@ static void test_yes_and_no(void **state)
 	}
 }
 
+/* The same words where a third one stands beside yes and no. Others of a list are as they are written. */
+static void test_yes_and_no_among_words(void **state)
+{
+	static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1", "No", "ON"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		struct config *c = config_new();
+		struct faults f = {0};
+
+		config_set(c, &env, "network", "proxy_env", words[i], &f);
+		no_faults(&f);
+		assert_int_equal(c->proxy_env, i & 1 ? PROXY_ENV_YES : PROXY_ENV_NO);
+		config_set(c, &env, "filesystem", "hardlinks", words[i], &f);
+		config_set(c, &env, "network", "proxy_env", "Auto", &f);
+		assert_int_equal(faults_count(&f), 2);
+		faults_free(&f);
+		config_free(c);
+	}
+}
+
 static void test_merging(void **state)
 {
 	static const char one[] = "[filesystem]\nallow_write = /a\nhide = YES\nprotect = False\n[network]\n"
@@ -375,11 +395,17 @@ static void test_add_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_faults),	   cmocka_unit_test(test_fault_applies_nothing),
-		cmocka_unit_test(test_everything), cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_yes_and_no), cmocka_unit_test(test_merging),
-		cmocka_unit_test(test_set_faults), cmocka_unit_test(test_reason_without_entry),
-		cmocka_unit_test(test_protected),  cmocka_unit_test(test_add_rule),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_fault_applies_nothing),
+		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_yes_and_no),
+		cmocka_unit_test(test_yes_and_no_among_words),
+		cmocka_unit_test(test_merging),
+		cmocka_unit_test(test_set_faults),
+		cmocka_unit_test(test_reason_without_entry),
+		cmocka_unit_test(test_protected),
+		cmocka_unit_test(test_add_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
