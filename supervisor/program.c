@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/dispatch.h"
 #include "supervisor/elf.h"
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
@@ -95,9 +96,9 @@ static int judge_as(struct call *c, enum access a, struct object *o)
 {
 	int rc = judge_object(c, a, o, O_RDONLY);
 
-	if (rc == EPERM)
-		c->event.err = rc = EACCES;
-	return rc;
+	if (c->event.denied && c->event.err == EPERM)
+		c->event.err = EACCES; /* with --log-only as well, which goes on */
+	return rc == EPERM ? EACCES : rc;
 }
 
 int program_judge_one(struct call *c, struct object *o)
@@ -172,12 +173,27 @@ static int read_head(struct call *c, const struct object *o)
 	return starter;
 }
 
+/*
+ * A refusal that --log-only lets pass has its record before the next file is judged, in whose name the words of this one
+ * would be lost.
+ */
+static void report_passed(struct call *c)
+{
+	if (!c->event.denied)
+		return;
+	call_report(c);
+	c->recorded = false;
+	memset(&c->event, 0, sizeof(c->event));
+}
+
 /* Judges what c->path[1] names. A failure to find it is the kernel's to tell. */
 static int judge_starter(struct call *c, struct object *o, int (*judge)(struct call *c, struct object *o))
 {
-	struct event program = c->event;
+	struct event program;
 	int rc;
 
+	report_passed(c);
+	program = c->event;
 	memset(&c->event, 0, sizeof(c->event));
 	rc = resolve_object(c, 1, AT_FDCWD, 0, 0, o);
 	if (rc < 0) {

@@ -108,6 +108,29 @@ else
 	skip 'a program of musl' 'no musl'
 fi
 
+# --log-only lets all run, and each file that is refused has one record.
+# recorded WHAT FILE...: those that are recorded as refused.
+recorded() {
+	local what=$1
+	shift
+	same "--log-only: $what" "$*" \
+		"$(sed -n 's/.*"op":"exec".*"path":"\([^"]*\)".*"verdict":"deny".*"errno":"EACCES".*/\1/p' audit | paste -sd ' ')"
+}
+sh=$(readlink -f /bin/sh)
+policy "[exec]\nallow = /none\n"
+inside 0 '--log-only: a script' --log-only "$work/ok/script"
+recorded 'the script and its interpreter' "$work/ok/script" "$sh"
+said 'each has its message' "exec .*/ok/script would be refused: no \[exec\] allow covers it"
+said 'each has its message' "exec $sh would be refused: no \[exec\] allow covers it"
+inside 0 '--log-only: a script for a script' --log-only "$work/ok/again"
+recorded 'the whole chain' "$work/ok/again" "$work/ok/script" "$sh"
+policy "[exec]\nallow = $work/ok\n"
+inside 0 '--log-only: a script that may run' --log-only "$work/ok/script"
+recorded 'the name of its interpreter is whole' "$sh"
+policy "[exec]\nallow = $sh\n"
+inside 0 '--log-only: a script for what may run' --log-only "$work/ok/script"
+recorded 'the script alone' "$work/ok/script"
+
 policy "[exec]\ndeny = $work/no\ndeny = **/cat\n"
 inside 126 'a denied program' "$work/no/tool"
 said 'the message names the rule' "refused by deny = "
