@@ -30,6 +30,7 @@ struct call {
 
 	bool answered;
 	bool recorded;	 /* .event is to be written when the call is answered */
+	bool passed;	 /* .event is a refusal that --log-only lets pass */
 	bool unreadable; /* something of the caller's was asked for that nobody here may look at */
 	bool held;	 /* answered, and stands still under ptrace: it is certainly there */
 	struct event event;

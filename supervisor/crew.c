@@ -174,6 +174,7 @@ static void prepare_call(struct worker *w, const struct seccomp_notif *n)
 	c->answered = false;
 	c->held = false;
 	c->recorded = false;
+	c->passed = false;
 	c->unreadable = false;
 	c->message[0] = '\0';
 	c->suggestion[0] = '\0';

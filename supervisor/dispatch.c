@@ -10,6 +10,7 @@
 #include "supervisor/lockdown.h"
 #include "supervisor/longname.h"
 #include "supervisor/notify.h"
+#include "supervisor/refusal.h"
 #include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(close));
@@ -27,6 +28,7 @@ static void record(struct call *c)
 	asker_look(c->s, c->tid, &who, e);
 	if (!e->syscall)
 		e->syscall = c->sysc->name;
+	refusal_word(c);
 	audit_emit(c->s->audit, e);
 }
 
@@ -43,6 +45,8 @@ static bool begin_answer(struct call *c, int err)
 	c->answered = true;
 	if (!c->event.denied)
 		c->event.err = err;
+	if (err == EPERM || err == EACCES) /* what was let pass came no further */
+		c->passed = false;
 	record(c);
 	return true;
 }

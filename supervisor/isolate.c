@@ -9,11 +9,30 @@
 #include <string.h>
 
 #include "supervisor/judge.h"
+#include "supervisor/landlock.h"
 #include "supervisor/listing.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/member.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(kill), OWN(openat), OWN(close), OWN_READDIR);
+
+/* Nobody can let through what Landlock refuses: signals to others, and what needs the leave that ptrace(2) does. */
+static bool landlock_refuses(const struct call *c)
+{
+	static const char *const looks[] = {"ptrace",	  "process_vm_readv", "process_vm_writev", "kcmp",
+					    "move_pages", "migrate_pages",    "get_robust_list"};
+	static const char *const signals[] = {
+		"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"};
+	const char *name = c->sysc->name;
+
+	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++)
+		if (strcmp(name, looks[i]) == 0)
+			return c->s->landlock_abi > 0;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (strcmp(name, signals[i]) == 0)
+			return c->s->landlock_abi >= LANDLOCK_ABI_SCOPES;
+	return false;
+}
 
 void isolate_refuse(struct call *c, const char *op, pid_t pid)
 {
@@ -32,7 +51,8 @@ void isolate_refuse(struct call *c, const char *op, pid_t pid)
 	/* The record names whom it was about. */
 	c->event.target.len = (size_t)snprintf(c->suggestion, sizeof(c->suggestion), "%d", pid);
 	c->event.target.bytes = c->suggestion;
-	if (judge_refuse(c, op, "process isolation (built-in)", EPERM, quiet ? NULL : c->message) == 0)
+	if (judge_refuse(c, op, "process isolation (built-in)", EPERM, quiet ? NULL : c->message) == 0 &&
+	    !landlock_refuses(c))
 		call_continue(c);
 	else
 		call_error(c, EPERM);

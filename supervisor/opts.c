@@ -31,8 +31,10 @@ enum {
 static const struct option_row rows[] = {
 	[ROW_POLICY] = {"policy", 'p', "FILE", NULL, NULL, "a policy in sandbox.ini form; repeatable"},
 	[ROW_SHELL] = {NULL, 'c', "STRING", NULL, NULL, "run STRING through the shell"},
-	[ROW_LOG_ONLY] = {"log-only", 0, NULL, NULL, NULL,
-			  "record what rules refuse, and let it pass (unsafe)"},
+	[ROW_LOG_ONLY] =
+		{"log-only", 0, NULL, NULL, NULL,
+		 "record what rules refuse, and let pass what can be (unsafe): not signals and ptrace under "
+		 "Landlock, nor making devices"},
 	[ROW_KEEP_FD] = {"keep-fd", 0, "N", NULL, NULL, "hand descriptor N on to the command"},
 	[ROW_QUIET] = {"quiet", 'q', NULL, NULL, NULL, "no messages about refusals"},
 	[ROW_VERBOSE] = {"verbose", 'v', NULL, NULL, NULL, "say which policy and layers are in force"},

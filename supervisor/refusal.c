@@ -19,22 +19,27 @@ static int mark(struct call *c, int err)
 	c->event.denied = true;
 	c->event.err = err;
 	c->recorded = true;
+	c->passed = false;
 	return err;
 }
 
 int refusal_made(struct call *c, int err)
 {
+	mark(c, err);
+	c->passed = c->s->log_only;
+	return c->passed ? 0 : err;
+}
+
+void refusal_word(struct call *c)
+{
 	char text[sizeof(c->message)];
 
-	mark(c, err);
-	if (!c->s->log_only)
-		return err;
-	if (c->event.message) {
-		policy_say_would(c->event.message, text, sizeof(text));
-		memcpy(c->message, text, sizeof(text));
-		c->event.message = c->message;
-	}
-	return 0;
+	if (!c->passed || !c->event.denied || !c->event.message)
+		return;
+	policy_say_would(c->event.message, text, sizeof(text));
+	memcpy(c->message, text, sizeof(text));
+	c->event.message = c->message;
+	c->passed = false;
 }
 
 int refusal_firm(struct call *c, const char *op, const char *rule, int err, const char *message)

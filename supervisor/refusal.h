@@ -13,6 +13,9 @@ void refusal_begin(struct call *c, const char *op, const char *name, size_t len)
 /* The event, whose rule and message are there, is a refusal. Returns err, or 0 under --log-only. */
 int refusal_made(struct call *c, int err);
 
+/* Before the record: of what --log-only let pass, and the kernel did not refuse, the message says that it would be. */
+void refusal_word(struct call *c);
+
 /* A refusal of what nobody could let through, so --log-only neither. The arguments are those of judge_refuse(). Returns err. */
 int refusal_firm(struct call *c, const char *op, const char *rule, int err, const char *message);
 

@@ -120,7 +120,8 @@ static bool prepare(struct run *r)
 	}
 	r->argv = setup_command_line(r->o);
 	if (r->o->log_only)
-		fprintf(stderr, "cordon: --log-only: rules and process isolation refuse nothing\n");
+		fprintf(stderr, "cordon: --log-only: rules and process isolation refuse nothing that can be "
+				"let pass\n");
 	return r->argv != NULL;
 }
 

@@ -57,6 +57,7 @@ struct session {
 	struct audit *audit;
 	const char *home; /* for messages; may be NULL */
 	char id[32];
+	int landlock_abi; /* 0: none */
 	bool log_only;
 	bool asking; /* cordon explain: questions with no call behind them */
 	bool quiet;

@@ -334,7 +334,8 @@ bool setup_session(struct session *s, const struct loaded *l, const struct opts 
 	pthread_mutex_init(&s->repositories_lock, NULL);
 	if (ident_initial(s) < 0)
 		return fail("/proc/self/status");
-	s->features = features(s, landlock_abi());
+	s->landlock_abi = landlock_abi();
+	s->features = features(s, s->landlock_abi);
 	return make_sets(s, l);
 }
 

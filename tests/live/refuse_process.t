@@ -64,6 +64,21 @@ policy "allow_write = $in"
 inside sh -c 'read -r _ _ _ parent _ </proc/$$/stat; kill -9 $parent; '"$closed"' stranger $parent ptrace_seize; '"$call"' readat /proc/$parent/mem; '"$call"' readat /proc/$parent/environ'
 same 'the supervisor' 'EPERM EACCES EACCES' "$(echo $answer)"
 
+# --log-only lets pass what Landlock does, and says which is which.
+# tried NAME SINCE: the version of Landlock that refuses it
+tried() {
+	local name=$1 since=$2 words=' would be refused: ' want=0 abi
+	inside --log-only "$closed" stranger $them "$name"
+	abi=$(sed -n 's/.*"landlock_abi":\([0-9]*\).*/\1/p' "$audit")
+	[ "$abi" -lt "$since" ] || want=EPERM words=" $them refused: "
+	same "--log-only: $name" "$want 1" "$answer $(events)"
+	case $said in *"$words"*) pass "--log-only: what is said of $name" ;; *) fail "--log-only: what is said of $name" "$said" ;; esac
+}
+tried ptrace_seize 1
+tried prlimit_get 99
+tried pidfd_open 99
+tried kill 6
+
 # Devices.
 for device in /dev/mem /dev/kmsg /dev/sda /dev/vda /dev/loop-control /dev/fuse /dev/tty0 /dev/console; do
 	[ -e $device ] || continue
