@@ -91,22 +91,16 @@ static bool is_own(const struct inet_socket *socket, void *arg)
 	return socket->inode && sockets_is_inet(arg, socket->inode, socket->cookie);
 }
 
-static uint32_t backlog_of(uint64_t inode, void *arg)
-{
-	return sockets_backlog(arg, inode);
-}
-
 struct inet_own destination_own(struct session *s)
 {
-	return (struct inet_own){is_own, backlog_of, s};
+	return (struct inet_own){is_own, s};
 }
 
 enum inet_answer destination_listener(struct session *s, const struct destination *d)
 {
 	const struct inet_own own = destination_own(s);
-	bool full;
 
-	return inetdiag_listener(s->inetdiag, &d->end, &own, &full);
+	return inetdiag_listener(s->inetdiag, &d->end, &own);
 }
 
 /* A port of loopback that is taken and nobody listens at; made when it is needed first. It lives as long as the session. */

@@ -170,15 +170,13 @@ bool inetdiag_knows_tcp(struct inetdiag *d)
 	return d->works;
 }
 
-enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, const struct inet_own *own,
-				   bool *full)
+enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, const struct inet_own *own)
 {
 	struct inet_socket found;
 	struct inet_diag_msg m;
 	struct question q;
 	int n = -1;
 
-	*full = false;
 	if (inetdiag_knows_tcp(d)) {
 		fill(&q, host_is_v4(to->addr) ? AF_INET : AF_INET6, to, NULL);
 		if (inet_is_loopback(to->addr))
@@ -186,10 +184,9 @@ enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to
 		n = ask_one(d, &q, &m);
 	}
 	if (n < 0)
-		return proctcp_listener(to, own, full);
+		return proctcp_listener(to, own);
 	if (n == 0 || m.idiag_state != TCP_LISTEN)
 		return INET_NOBODY;
-	*full = m.idiag_rqueue > m.idiag_wqueue;
 	found.inode = m.idiag_inode;
 	found.cookie = m.id.idiag_cookie[0] | (uint64_t)m.id.idiag_cookie[1] << 32;
 	return own->is(&found, own->arg) ? INET_SOCKET : INET_UNKNOWN;

@@ -38,7 +38,6 @@ struct inet_socket {
 /* Whether a socket is one of the session's. */
 struct inet_own {
 	bool (*is)(const struct inet_socket *socket, void *arg);
-	uint32_t (*backlog)(uint64_t inode, void *arg); /* of one that is */
 	void *arg;
 };
 
@@ -48,9 +47,8 @@ enum inet_answer {
 	INET_UNKNOWN, /* another, or the kernel does not tell */
 };
 
-/* Whether an own socket listens to a connect to this end from this machine. *full: it takes no more connections now. */
-enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, const struct inet_own *own,
-				   bool *full);
+/* Whether an own socket listens to a connect to this end from this machine. */
+enum inet_answer inetdiag_listener(struct inetdiag *d, const struct inet_end *to, const struct inet_own *own);
 
 /* The other end of a connection within this machine: the socket at `here` that is connected to `there`. *inode: its number; 0 when
  * no process has it. */

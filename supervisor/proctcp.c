@@ -33,18 +33,17 @@ static bool parse_addr(const char *hex, uint8_t addr[16])
 /* "sl: local:port remote:port state queues timer retransmits uid timeout inode ..." */
 bool proctcp_parse(const char *line, struct proctcp_line *out)
 {
-	char here[33], there[33], here_port[5], there_port[5], state[3], inode[21], waiting[9];
+	char here[33], there[33], here_port[5], there_port[5], state[3], inode[21];
 
 	/* Digits alone: numbers would be taken with a sign as well. */
 	if (sscanf(line,
 		   " %*u: %32[0-9A-Fa-f]:%4[0-9A-Fa-f] %32[0-9A-Fa-f]:%4[0-9A-Fa-f] %2[0-9A-Fa-f] "
-		   "%*[0-9A-Fa-f]:%8[0-9A-Fa-f] %*s %*s %*u %*u %20[0-9]",
-		   here, here_port, there, there_port, state, waiting, inode) != 7)
+		   "%*s %*s %*s %*u %*u %20[0-9]",
+		   here, here_port, there, there_port, state, inode) != 6)
 		return false;
 	out->here.port = (uint16_t)strtoul(here_port, NULL, 16);
 	out->there.port = (uint16_t)strtoul(there_port, NULL, 16);
 	out->state = (unsigned)strtoul(state, NULL, 16);
-	out->waiting = (uint32_t)strtoul(waiting, NULL, 16);
 	out->inode = strtoull(inode, NULL, 10);
 	return parse_addr(here, out->here.addr) && parse_addr(there, out->there.addr);
 }
@@ -90,7 +89,7 @@ static bool each(bool listening, bool (*fn)(const struct proctcp_line *l, void *
 struct search {
 	const struct inet_end *here, *there;
 	const struct inet_own *own;
-	unsigned n[2], n_foreign[2], n_full[2]; /* listeners at all addresses, and at this very one */
+	unsigned n[2], n_foreign[2]; /* listeners at all addresses, and at this very one */
 	uint64_t connected;
 	bool found;
 };
@@ -114,12 +113,10 @@ static bool look_for_listener(const struct proctcp_line *l, void *arg)
 	s->n[exact]++;
 	if (is_foreign(s, l))
 		s->n_foreign[exact]++;
-	else if (l->waiting > s->own->backlog(l->inode, s->own->arg))
-		s->n_full[exact]++;
 	return true;
 }
 
-enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_own *own, bool *full)
+enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_own *own)
 {
 	struct search s = {.here = to, .own = own};
 	bool exact;
@@ -129,7 +126,6 @@ enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_o
 	exact = s.n[true] > 0;
 	if (s.n[exact] == 0)
 		return INET_NOBODY;
-	*full = s.n_full[exact] == s.n[exact];
 	return s.n_foreign[exact] ? INET_UNKNOWN : INET_SOCKET;
 }
 

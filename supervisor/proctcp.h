@@ -7,8 +7,8 @@
 
 #include "supervisor/inetdiag.h"
 
-/* As those of inetdiag.h. Of several listeners that may be meant each has to be own; they are full when each is. */
-enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_own *own, bool *full);
+/* As those of inetdiag.h. Of several listeners that may be meant each has to be own. */
+enum inet_answer proctcp_listener(const struct inet_end *to, const struct inet_own *own);
 enum inet_answer proctcp_connected(const struct inet_end *here, const struct inet_end *there,
 				   uint64_t *inode);
 /*
@@ -23,8 +23,7 @@ bool proctcp_each_listening(bool (*fn)(uint64_t inode, void *arg), void *arg);
 /* A line of the lists. False when it is none. */
 struct proctcp_line {
 	struct inet_end here, there;
-	unsigned state;	  /* TCP_LISTEN, ... */
-	uint32_t waiting; /* bytes to read; of one that listens: connections to accept */
+	unsigned state; /* TCP_LISTEN, ... */
 	uint64_t inode;
 };
 bool proctcp_parse(const char *line, struct proctcp_line *out);

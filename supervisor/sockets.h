@@ -73,9 +73,6 @@ bool sockets_listens(struct session *s, uint64_t inode);
  * again. 0: not known. */
 bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie);
 
-/* How many connections may wait at one that listens; one more is taken. UINT32_MAX: not known. */
-uint32_t sockets_backlog(struct session *s, uint64_t inode);
-
 /* Its connect is held back (heldback.h). Set and taken away; returns what it was. */
 bool sockets_note_held_back(struct session *s, uint64_t inode, bool on);
 

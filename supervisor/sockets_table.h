@@ -29,7 +29,6 @@ struct sock {
 	bool collectable; /* connected, and connect() did not say so yet */
 	bool bound, listens, held_back;
 	uint64_t cookie;			/* of TCP that listens, SO_COOKIE; 0: not known */
-	uint32_t backlog;			/* the same; UINT32_MAX: not known */
 	pid_t maker;				/* the thread, which most often is its process's first */
 	bool held;				/* seen in a process, or not to be swept this time */
 	bool listed;				/* the kernel lists it as listening */

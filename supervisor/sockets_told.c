@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,17 +108,6 @@ bool sockets_keeps_bound(struct session *s)
 	return keeps;
 }
 
-/* The kernel limits it (net.core.somaxconn). */
-static uint32_t kernels_backlog(int fd)
-{
-	struct tcp_info info = {.tcpi_state = 0};
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || info.tcpi_state != TCP_LISTEN)
-		return UINT32_MAX;
-	return info.tcpi_sacked;
-}
-
 void sockets_mark_listening(struct sock *k, int fd)
 {
 	socklen_t len = sizeof(k->cookie);
@@ -127,7 +115,6 @@ void sockets_mark_listening(struct sock *k, int fd)
 	k->listens = true;
 	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &k->cookie, &len) < 0)
 		k->cookie = 0;
-	k->backlog = kernels_backlog(fd);
 }
 
 void sockets_note_listening(struct session *s, uint64_t inode)
@@ -139,18 +126,6 @@ void sockets_note_listening(struct session *s, uint64_t inode)
 	if (k)
 		sockets_mark_listening(k, k->fd);
 	pthread_mutex_unlock(&s->sockets->lock);
-}
-
-uint32_t sockets_backlog(struct session *s, uint64_t inode)
-{
-	uint32_t backlog;
-	struct sock *k;
-
-	pthread_mutex_lock(&s->sockets->lock);
-	k = sockets_find(s->sockets, inode);
-	backlog = k && k->listens ? k->backlog : UINT32_MAX;
-	pthread_mutex_unlock(&s->sockets->lock);
-	return backlog;
 }
 
 bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie)

@@ -32,8 +32,8 @@ static void check_tcp(const char *text)
 		return;
 	write_end(&l.here, here);
 	write_end(&l.there, there);
-	snprintf(line, sizeof(line), "   0: %s %s %02X 00000000:%08X 00:00000000 00000000 0 0 %llu 1", here,
-		 there, l.state, l.waiting, (unsigned long long)l.inode);
+	snprintf(line, sizeof(line), "   0: %s %s %02X 00000000:00000000 00:00000000 00000000 0 0 %llu 1",
+		 here, there, l.state, (unsigned long long)l.inode);
 	require(proctcp_parse(line, &again), "a written line is refused");
 	require(!memcmp(&l, &again, sizeof(l)), "a written line changes");
 }

@@ -26,16 +26,7 @@ static bool is_own(const struct inet_socket *s, void *arg)
 	return false;
 }
 
-static uint32_t backlog;
-
-static uint32_t backlog_of(uint64_t inode, void *arg)
-{
-	(void)inode, (void)arg;
-	return backlog;
-}
-
-static const struct inet_own owner = {is_own, backlog_of, NULL};
-static bool full;
+static const struct inet_own owner = {is_own, NULL};
 
 static void make_own(int fd)
 {
@@ -78,7 +69,7 @@ static enum inet_answer ask(const uint8_t addr[16], uint16_t port)
 	struct inet_end to = {.port = port};
 
 	memcpy(to.addr, addr, 16);
-	return proctcp_listener(&to, &owner, &full);
+	return proctcp_listener(&to, &owner);
 }
 
 /* Several at one address. */
@@ -140,38 +131,12 @@ static void test_exact(void **state)
 	close(b);
 }
 
-/* One whose queue has as many as it may, and the one more that the kernel takes. */
-static void test_full(void **state)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	uint16_t port = 0;
-	int l = listener(AF_INET, false, &port), c[2];
-
-	(void)state;
-	n_own = 0;
-	backlog = 1;
-	make_own(l);
-	a.sin_port = htons(port);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(ask(inet_loopback4, port), INET_SOCKET);
-		assert_false(full);
-		c[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		assert_int_equal(connect(c[i], (struct sockaddr *)&a, sizeof(a)), 0);
-	}
-	assert_int_equal(ask(inet_loopback4, port), INET_SOCKET);
-	assert_true(full);
-	close(c[0]);
-	close(c[1]);
-	close(l);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_families),
 		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
