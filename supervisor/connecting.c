@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -42,9 +43,22 @@ static bool is_connected(int state)
 	return state != TCP_CLOSE && state != TCP_SYN_SENT && state != TCP_SYN_RECV;
 }
 
+bool connecting_is_idle(int fd)
+{
+	int state = state_of(fd);
+
+	return state == TCP_CLOSE || state == TCP_LISTEN;
+}
+
+/*
+ * Held for the few calls, none of which waits, that begin or end an attempt: of two threads that connect one socket each would
+ * take the other's flag for the program's, and what one finds over the other may have begun. After binding_hold().
+ */
+static pthread_mutex_t attempts = PTHREAD_MUTEX_INITIALIZER;
+
 /*
  * connect() that does not wait, whatever the socket is: the flag is the program's as well, and is what it was after some
- * microseconds in which nothing can be received or sent. *waits: whether the program wants to wait.
+ * microseconds in which nothing can be received or sent. *waits: whether the program wants to wait. With the lock.
  */
 static int connect_now(int fd, const struct sockaddr_storage *to, socklen_t len, bool *waits)
 {
@@ -67,15 +81,21 @@ static int connect_now(int fd, const struct sockaddr_storage *to, socklen_t len,
 /* The same, unless what the verdict stands on is no more. Where it is not about this machine the device is all the same. */
 static int connect_bound(int fd, const struct destination *d, bool *waits)
 {
-	int rc;
-
-	binding_hold();
 	if ((d->own || d->instead) && binding_device(fd, d->family) != d->device)
-		rc = -EPERM;
-	else
-		rc = connect_now(fd, &d->to, d->len, waits);
+		return -EPERM;
+	return connect_now(fd, &d->to, d->len, waits);
+}
+
+static void begin_attempt(void)
+{
+	binding_hold();
+	pthread_mutex_lock(&attempts);
+}
+
+static void end_attempt(void)
+{
+	pthread_mutex_unlock(&attempts);
 	binding_release();
-	return rc;
 }
 
 /* The gateway answers only who it was told of. */
@@ -90,11 +110,33 @@ static void announce(struct session *s, int fd)
 
 /* --- Towards the session's own listeners --- */
 
-static void give_up(struct flight *f)
+/* As after an attempt that failed, whatever came of it. */
+static void give_up(int fd)
 {
 	const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-	connect(f->fd, &none, sizeof(none));
+	connect(fd, &none, sizeof(none));
+}
+
+/*
+ * What came of the attempt that a caller waited for, as connect() would tell it; -EINPROGRESS: nothing yet. connect() itself would
+ * begin another attempt where somebody was told of the end of this one before, or ended it by shutdown().
+ */
+static int outcome(int fd)
+{
+	int state, err = 0;
+	socklen_t len = sizeof(err);
+
+	pthread_mutex_lock(&attempts);
+	state = state_of(fd);
+	if (state == TCP_CLOSE) {
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+		give_up(fd);
+	}
+	pthread_mutex_unlock(&attempts);
+	if (is_connected(state))
+		return 0;
+	return state == TCP_CLOSE ? -(err ? err : ECONNABORTED) : -EINPROGRESS;
 }
 
 /*
@@ -108,7 +150,7 @@ static bool hold_back(struct flight *f)
 	f->look_at = clock_ms() + LOOK_MS;
 	if (heldback_begin(f->fd, f->d.family))
 		return true;
-	give_up(f);
+	give_up(f->fd);
 	return false;
 }
 
@@ -132,17 +174,22 @@ static void begin_anew(struct flight *f)
 /* Nobody is left there, or another: the kernel refuses it. */
 void connecting_look(struct flight *f)
 {
+	struct destination refusing = f->d;
 	bool waits;
 
 	f->look_at = clock_ms() + LOOK_MS;
 	if (state_of(f->fd) != TCP_SYN_SENT || destination_listener(f->s, &f->d) == INET_SOCKET)
 		return;
-	give_up(f);
-	connecting_let_in(f->s, f->inode, f->fd);
-	f->look_at = 0;
-	f->d.own = false;
-	f->d.len = destination_refuses(&f->d, &f->d.to);
-	connect_bound(f->fd, &f->d, &waits);
+	refusing.own = false;
+	refusing.len = destination_refuses(&f->d, &refusing.to);
+	begin_attempt();
+	if (state_of(f->fd) == TCP_SYN_SENT) {
+		give_up(f->fd);
+		connecting_let_in(f->s, f->inode, f->fd);
+		connect_bound(f->fd, &refusing, &waits);
+		flights_lead(f, &refusing);
+	}
+	end_attempt();
 }
 
 enum reached { STRANGER, NOBODY, IN_FLIGHT, CONNECTED };
@@ -152,6 +199,9 @@ static enum reached look(struct flight *f, int rc)
 {
 	int state = rc == 0 ? TCP_ESTABLISHED : state_of(f->fd);
 
+	/* Another call began it, to elsewhere perhaps, and that one's flight knows who is to be reached. */
+	if (rc == -EALREADY && state != TCP_CLOSE)
+		return IN_FLIGHT;
 	if (is_connected(state)) {
 		if (!f->d.own || destination_holds(f->s, &f->d, f->fd))
 			return CONNECTED;
@@ -260,8 +310,10 @@ void connecting_begin(struct sockcall *sc, const struct destination *d)
 	f->d = *d;
 	memcpy(&f->asked, &sc->addr, sizeof(f->asked));
 	f->asked_len = sc->len;
+	begin_attempt();
 	begin_anew(f);
 	rc = connect_bound(f->fd, d, &waits);
+	end_attempt();
 	f->joined = rc == -EALREADY;
 	if (d->dns)
 		announce(f->s, f->fd);
@@ -286,7 +338,6 @@ static void interrupt(struct call *c, struct flight *f)
 void connecting_resume(struct call *c, void *arg)
 {
 	struct flight *f = arg;
-	bool waits;
 	int rc;
 
 	if (c->answered) { /* nobody may act for the caller */
@@ -312,9 +363,7 @@ void connecting_resume(struct call *c, void *arg)
 		break;
 	}
 	flight_leave_call(f);
-	rc = connect_now(f->fd, &f->d.to, f->d.len, &waits);
-	/* Another that waited for the same was told first. */
-	settle(c, f, rc == -EISCONN ? 0 : rc, true);
+	settle(c, f, outcome(f->fd), true);
 }
 
 void connecting_landed(struct flight *f)

@@ -13,4 +13,7 @@ void connecting_begin(struct sockcall *sc, const struct destination *d);
 /* A socket that is to do something else than the connect that it may be held back for. */
 void connecting_let_in(struct session *s, uint64_t inode, int fd);
 
+/* Neither connected nor in flight. */
+bool connecting_is_idle(int fd);
+
 #endif

@@ -15,6 +15,7 @@
 #include "supervisor/judge.h"
 #include "supervisor/lockdown.h"
 #include "supervisor/names.h"
+#include "supervisor/proctcp.h"
 #include "supervisor/sockheld.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN(getsockname), OWN(getpeername),
@@ -99,8 +100,12 @@ struct inet_own destination_own(struct session *s)
 enum inet_answer destination_listener(struct session *s, const struct destination *d)
 {
 	const struct inet_own own = destination_own(s);
+	enum inet_answer a = inetdiag_listener(s->inetdiag, &d->end, &own);
 
-	return inetdiag_listener(s->inetdiag, &d->end, &own);
+	/* Of those that share a port another may be reached than the one that the kernel names. */
+	if (a == INET_SOCKET && sockets_share_port(s) && !proctcp_all_own(&d->end, &own))
+		return INET_UNKNOWN;
+	return a;
 }
 
 /* A port of loopback that is taken and nobody listens at; made when it is needed first. It lives as long as the session. */

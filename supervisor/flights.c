@@ -267,6 +267,16 @@ static bool run(struct flights *t, struct session *s)
 	return t->started;
 }
 
+void flights_lead(struct flight *f, const struct destination *d)
+{
+	struct flights *t = f->s->flights;
+
+	pthread_mutex_lock(&t->lock);
+	f->d = *d;
+	f->look_at = 0;
+	pthread_mutex_unlock(&t->lock);
+}
+
 /* A call that joined an attempt may name another address: it is looked at who is reached by the first. */
 static void follow(struct flight *f, const struct flight *o)
 {

@@ -48,6 +48,8 @@ struct flights *flights_new(void);
 void flights_add(struct flight *f);
 /* Its caller is answered, or gone. */
 void flight_leave_call(struct flight *f);
+/* The flight goes there from now on; nobody has to look any more. */
+void flights_lead(struct flight *f, const struct destination *d);
 /* Closes and frees. */
 void flight_free(struct flight *f);
 

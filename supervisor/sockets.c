@@ -233,7 +233,7 @@ static void add_kept(struct session *s, int fd)
 	if (k) {
 		k->type = sockets_type_of(fd);
 		k->delivered = true;
-		sockets_mark_listening(k, fd);
+		sockets_mark_listening(s->sockets, k, fd);
 	}
 	pthread_mutex_unlock(&s->sockets->lock);
 }

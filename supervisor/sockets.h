@@ -65,8 +65,10 @@ bool sockets_collect(struct session *s, uint64_t inode);
 void sockets_note_bound(struct session *s, uint64_t inode);
 bool sockets_keeps_bound(struct session *s);
 
-/* It listens, so that a second listen() is none. */
-void sockets_note_listening(struct session *s, uint64_t inode);
+/* It listens, so that a second listen() is none. fd: a duplicate. */
+void sockets_note_listening(struct session *s, uint64_t inode, int fd);
+/* Some that listens shares its port (SO_REUSEPORT), so others of the user may have joined it. */
+bool sockets_share_port(struct session *s);
 bool sockets_listens(struct session *s, uint64_t inode);
 
 /* Whether it is TCP of the session. cookie: the kernel's, by which it is known while it listens even if the number were used

@@ -50,6 +50,7 @@ struct sockets {
 	size_t count, kept; /* kept: of the count, those with a duplicate */
 	size_t sweep_at, sweep_at_kept;
 	size_t standins; /* of the count */
+	bool shares;	 /* a listener has SO_REUSEPORT */
 	struct idset *files;
 	struct sockdiag *diag;
 };
@@ -62,7 +63,7 @@ void sockets_drop(struct sockets *t, struct sock *k);
 int sockets_type_of(int fd);
 
 /* Under t->lock. fd: it, or a duplicate. */
-void sockets_mark_listening(struct sock *k, int fd);
+void sockets_mark_listening(struct sockets *t, struct sock *k, int fd);
 
 /* How many stand-ins there may be: each is also a descriptor of the gateway's. */
 size_t sockets_room_for_standins(void);

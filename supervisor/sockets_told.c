@@ -108,24 +108,37 @@ bool sockets_keeps_bound(struct session *s)
 	return keeps;
 }
 
-void sockets_mark_listening(struct sock *k, int fd)
+void sockets_mark_listening(struct sockets *t, struct sock *k, int fd)
 {
-	socklen_t len = sizeof(k->cookie);
+	socklen_t len = sizeof(k->cookie), size = sizeof(int);
+	int shares = 0;
 
 	k->listens = true;
 	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &k->cookie, &len) < 0)
 		k->cookie = 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &shares, &size) == 0 && shares)
+		t->shares = true;
 }
 
-void sockets_note_listening(struct session *s, uint64_t inode)
+void sockets_note_listening(struct session *s, uint64_t inode, int fd)
 {
 	struct sock *k;
 
 	pthread_mutex_lock(&s->sockets->lock);
 	k = sockets_find(s->sockets, inode);
 	if (k)
-		sockets_mark_listening(k, k->fd);
+		sockets_mark_listening(s->sockets, k, fd);
 	pthread_mutex_unlock(&s->sockets->lock);
+}
+
+bool sockets_share_port(struct session *s)
+{
+	bool shares;
+
+	pthread_mutex_lock(&s->sockets->lock);
+	shares = s->sockets->shares;
+	pthread_mutex_unlock(&s->sockets->lock);
+	return shares;
 }
 
 bool sockets_is_inet(struct session *s, uint64_t inode, uint64_t cookie)

@@ -169,8 +169,12 @@ static int keep_to_loopback(int fd)
 static int try_listen(struct sockcall *sc)
 {
 	struct session *s = sc->c->s;
-	int rc = heldback_mark(sc->fd, sockets_family(s, sc->inode));
+	int rc;
 
+	/* It is connected, or is being so: a bind or connect does not come between. */
+	if (!connecting_is_idle(sc->fd))
+		return -EINVAL;
+	rc = heldback_mark(sc->fd, sockets_family(s, sc->inode));
 	connecting_let_in(s, sc->inode, sc->fd);
 	if (rc == 0 && s->config->local_binding == LOCAL_BINDING_LOOPBACK)
 		rc = keep_to_loopback(sc->fd);
@@ -211,7 +215,7 @@ static void listen_inet(struct sockcall *sc)
 	}
 	rc = perform_listen(sc);
 	if (rc == 0) {
-		sockets_note_listening(c->s, sc->inode);
+		sockets_note_listening(c->s, sc->inode, sc->fd);
 		sockcall_release(sc);
 	}
 	call_result(c, rc);

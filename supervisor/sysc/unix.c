@@ -358,7 +358,7 @@ static void listen_unix(struct sockcall *sc)
 	note_self(c, sc->inode);
 	rc = listen(sc->fd, call_int(c, 1)) < 0 ? -errno : 0;
 	if (rc == 0) {
-		sockets_note_listening(c->s, sc->inode);
+		sockets_note_listening(c->s, sc->inode, sc->fd);
 		sockcall_release(sc);
 	}
 	call_result(c, rc);

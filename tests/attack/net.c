@@ -303,6 +303,27 @@ static int reuseport(int argc, char **argv)
 	return poll(&p, 1, 3000) == 1 && p.revents == POLLIN && accept(fd, NULL, NULL) >= 0 ? WON : LOST;
 }
 
+/* The other way round: a service joins the port that the session listens at, and gets what the session's own clients send. */
+static int joined(int argc, char **argv)
+{
+	struct sockaddr_in a = v4("127.0.0.1", number("JOINED"));
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1, taken = 0, connected = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 100) < 0)
+		broken("a listener of its own");
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	usleep(1500000);
+	for (int i = 0; i < 40; i++) {
+		int c = socket(AF_INET, SOCK_STREAM, 0);
+
+		connected += connect(c, (struct sockaddr *)&a, sizeof(a)) == 0;
+	}
+	for (int i = 0; i < 40; i++)
+		taken += accept(fd, NULL, NULL) >= 0;
+	return connected > taken ? WON : LOST;
+}
+
 static volatile int flipped = -1;
 
 static void *flip_option(void *arg)
@@ -367,17 +388,10 @@ static int interfaces(int argc, char **argv)
 }
 
 static const struct attack list[] = {
-	{"plain", plain},
-	{"flip_thread", flip_thread},
-	{"flip_shared", flip_shared},
-	{"flip_fd", flip_fd},
-	{"fast_open", fast_open},
-	{"second", second},
-	{"swap", swap},
-	{"swap_race", swap_race},
-	{"reuseport", reuseport},
-	{"reuseport_race", reuseport_race},
-	{"interfaces", interfaces},
+	{"plain", plain},     {"flip_thread", flip_thread},	  {"flip_shared", flip_shared},
+	{"flip_fd", flip_fd}, {"fast_open", fast_open},		  {"second", second},
+	{"swap", swap},	      {"swap_race", swap_race},		  {"reuseport", reuseport},
+	{"joined", joined},   {"reuseport_race", reuseport_race}, {"interfaces", interfaces},
 };
 
 /* --- "serve": the services outside, until killed --- */
@@ -407,6 +421,17 @@ static void serve_wanted(void)
 }
 
 /* The service that shares a port, and its clients. */
+static void serve_joined(void)
+{
+	struct sockaddr_in a = v4("127.0.0.1", number("JOINED"));
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 100) < 0)
+		_exit(1);
+	answer(fd);
+}
+
 static void serve_shared(void)
 {
 	struct sockaddr_in a = v4("127.0.0.1", number("SHARED"));
@@ -470,9 +495,11 @@ static int serve(void)
 		serve_shared();
 	if (fork() == 0 && find_lan(&lan))
 		visit(lan);
-	/* What is wanted is taken by the attack first. */
+	/* What is wanted is taken by the attack first, and what is joined. */
 	if (fork() == 0)
 		sleep(1), serve_wanted();
+	if (fork() == 0)
+		sleep(1), serve_joined();
 	answer(l);
 	return 0;
 }

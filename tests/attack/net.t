@@ -7,7 +7,7 @@ program net
 next=$((20000 + RANDOM % 9000))
 before() {
 	next=$((next + 4))
-	export WANTED=$next SHARED=$((next + 1)) OPEN=$((next + 2))
+	export WANTED=$next SHARED=$((next + 1)) OPEN=$((next + 2)) JOINED=$((next + 3))
 	coproc SERVER { exec "$build/net" serve 2>&1; }
 	server=$SERVER_PID
 	read -r PORT LAN <&"${SERVER[0]}"
@@ -22,3 +22,6 @@ after() {
 for a in plain flip_thread flip_shared flip_fd fast_open second swap swap_race reuseport reuseport_race interfaces; do
 	attack "network: $a" net $a
 done
+sections=$'[network]\nlocal_binding = any'
+attack 'network: joined' net joined
+sections=

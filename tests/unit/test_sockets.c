@@ -221,7 +221,7 @@ static void test_number_used_again(void **state)
 	(void)state;
 	assert_int_equal(sockets_add(&session, &m), 0);
 	assert_int_equal(listen(fd, 3), 0);
-	sockets_note_listening(&session, inode);
+	sockets_note_listening(&session, inode, fd);
 	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len), 0);
 	assert_true(sockets_is_inet(&session, inode, cookie));
 	assert_false(sockets_is_inet(&session, inode, cookie + 1));
