@@ -51,10 +51,19 @@ static int listener(int port, int backlog, int *got)
 		close(fd);
 		return -1;
 	}
-	getsockname(fd, (struct sockaddr *)&a, &len);
-	if (got)
+	if (got && getsockname(fd, (struct sockaddr *)&a, &len) == 0)
 		*got = ntohs(a.sin_port);
 	return fd;
+}
+
+/* One that shares its port. */
+static int shared_listener(int port)
+{
+	struct sockaddr_in a = v4("127.0.0.1", port);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
+	return bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 100) == 0 ? fd : -1;
 }
 
 /* Every way to write its address. */
@@ -293,13 +302,9 @@ static int swap_race(int argc, char **argv)
 /* The port of a service that shares it, as it thinks, with its own workers. */
 static int reuseport(int argc, char **argv)
 {
-	struct sockaddr_in a = v4("127.0.0.1", number("SHARED"));
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+	int fd = shared_listener(number("SHARED"));
 	struct pollfd p = {fd, POLLIN, 0};
 
-	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
-	bind(fd, (struct sockaddr *)&a, sizeof(a));
-	listen(fd, 10);
 	return poll(&p, 1, 3000) == 1 && p.revents == POLLIN && accept(fd, NULL, NULL) >= 0 ? WON : LOST;
 }
 
@@ -307,10 +312,9 @@ static int reuseport(int argc, char **argv)
 static int joined(int argc, char **argv)
 {
 	struct sockaddr_in a = v4("127.0.0.1", number("JOINED"));
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1, taken = 0, connected = 0;
+	int fd = shared_listener(number("JOINED")), taken = 0, connected = 0;
 
-	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 100) < 0)
+	if (fd < 0)
 		broken("a listener of its own");
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	usleep(1500000);
@@ -413,33 +417,16 @@ static void answer(int fd)
 
 static void serve_wanted(void)
 {
-	int fd;
-
-	while ((fd = listener(number("WANTED"), 100, NULL)) < 0)
-		usleep(1000);
-	answer(fd);
+	for (;; usleep(1000))
+		answer(listener(number("WANTED"), 100, NULL));
 }
 
 /* The service that shares a port, and its clients. */
-static void serve_joined(void)
-{
-	struct sockaddr_in a = v4("127.0.0.1", number("JOINED"));
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-
-	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 100) < 0)
-		_exit(1);
-	answer(fd);
-}
-
 static void serve_shared(void)
 {
 	struct sockaddr_in a = v4("127.0.0.1", number("SHARED"));
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+	int fd = shared_listener(number("SHARED"));
 
-	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 100) < 0)
-		_exit(1);
 	if (fork() == 0)
 		answer(fd);
 	close(fd);
@@ -499,7 +486,7 @@ static int serve(void)
 	if (fork() == 0)
 		sleep(1), serve_wanted();
 	if (fork() == 0)
-		sleep(1), serve_joined();
+		sleep(1), answer(shared_listener(number("JOINED")));
 	answer(l);
 	return 0;
 }
