@@ -78,7 +78,9 @@ LIBS_OWN := $(OUT)/libsupervisor.a $(GEN)/filter_data.o $(OUT)/libpolicy.a
 UNIT := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst %.c,$(OUT)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c))
-LIVE = $(sort $(wildcard tests/live/*.t tests/attack/*.t))
+# The longest first, so that none of them goes on alone at the end.
+LONG = $(addprefix tests/,live/work_node.t live/diff.t live/same_inet.t attack/dos.t live/same_special.t)
+LIVE = $(LONG) $(filter-out $(LONG),$(sort $(wildcard tests/live/*.t tests/attack/*.t)))
 
 # For tests: the program under test, and where they may put what they build.
 export CORDON ?= $(abspath $(OUT)/cordon)
