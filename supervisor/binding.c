@@ -78,14 +78,8 @@ static int set(int fd, int value)
 /* 0 or -errno, as the kernel has it. */
 static int copy_value(struct call *c, uint64_t inode, int *value)
 {
-	int pin;
-
-	if (inode == 0) {
-		pin = tracee_fd(c, call_int(c, 0));
-		if (pin >= 0)
-			close(pin);
-		return pin < 0 ? pin : -ENOTSOCK;
-	}
+	if (inode == 0)
+		return sockcall_no_socket(c);
 	if (call_int(c, 4) < (int)sizeof(*value))
 		return -EINVAL;
 	return tracee_read(c, c->arg[3], value, sizeof(*value));

@@ -10,11 +10,22 @@
 
 #include "supervisor/lockdown.h"
 #include "supervisor/refusal.h"
+#include "supervisor/tracee.h"
 
 OWN_CALLS(OWN_SUPERVISOR, OWN_IF(socket, ARG_IS(0, AF_UNIX)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(socket, ARG_IS(0, AF_INET6), ARG_BITS(1, 0xf, SOCK_STREAM)),
 	  OWN_IF(socket, ARG_IS(0, AF_NETLINK), ARG_IS(2, NETLINK_ROUTE)), OWN(close), OWN(fstat));
+
+int sockcall_no_socket(struct call *c)
+{
+	int pin = tracee_fd(c, call_int(c, 0));
+
+	if (pin < 0)
+		return pin;
+	close(pin);
+	return -ENOTSOCK;
+}
 
 void sockcall_refuse(struct call *c, const char *op, int err, const char *message)
 {

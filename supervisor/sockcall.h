@@ -36,6 +36,9 @@ struct sockkind {
 
 extern const struct sockkind sockkind_unix, sockkind_inet, sockkind_netlink, sockkind_datagram;
 
+/* Why the descriptor that the call names is no socket: -EBADF, -ENOTSOCK, or that it could not be looked at. */
+int sockcall_no_socket(struct call *c);
+
 /* Makes a socket with the arguments of the call, keeps a duplicate and answers with the socket. */
 void sockcall_make(struct call *c, enum sockets_kind kind);
 

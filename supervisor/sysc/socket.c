@@ -50,15 +50,11 @@ static void handle_socket(struct call *c)
 static const struct sockkind *begin(struct sockcall *sc, struct call *c)
 {
 	const struct sockkind *kind;
-	int pin;
 
 	sc->c = c;
 	sc->inode = tracee_socket_inode(c, call_int(c, 0));
 	if (sc->inode == 0) {
-		pin = tracee_fd(c, call_int(c, 0));
-		if (pin >= 0)
-			close(pin);
-		path_copy_failed(c, pin < 0 ? pin : -ENOTSOCK);
+		path_copy_failed(c, sockcall_no_socket(c));
 		return NULL;
 	}
 	kind = kinds[sockets_kind(c->s, sc->inode)];
